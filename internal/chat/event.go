@@ -1,0 +1,68 @@
+package chat
+
+import "time"
+
+// EventKind is the kind of a durable event of a session.
+type EventKind string
+
+// The kinds of event.
+const (
+	KindMessage EventKind = "message"
+	KindStatus  EventKind = "status"
+)
+
+// Who wrote a message.
+type Who string
+
+// The writers of messages.
+const (
+	ByCustomer Who = "customer"
+	ByBot      Who = "bot"
+	BySystem   Who = "system"
+)
+
+// Event is one durable event of a session. Seq grows by one per session without a
+// gap. The same object is stored in the talk log, sent on sockets and returned by
+// the poll endpoint.
+type Event struct {
+	Seq    uint64    `json:"seq"`
+	Kind   EventKind `json:"kind"`
+	At     time.Time `json:"at"`
+	Ticket string    `json:"ticket,omitempty"`
+	Who    Who       `json:"who,omitempty"`
+	CMID   string    `json:"cmid,omitempty"`
+	Text   string    `json:"text,omitempty"`
+	HTML   string    `json:"html,omitempty"`
+	Locale string    `json:"locale,omitempty"`
+	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
+	Route  Route     `json:"route,omitempty"`
+	Reason Reason    `json:"reason,omitempty"`
+}
+
+// InEvent returns the event of the customer's own message.
+func (t *Ticket) InEvent() Event {
+	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Text: t.Message}
+}
+
+// FinalEvent returns the one event that ends the ticket: the bot's message when it
+// was answered, else a status.
+func (t *Ticket) FinalEvent() Event {
+	e := Event{Kind: KindStatus, Ticket: t.ID, Status: t.Status, Route: t.Route, Reason: t.Reason}
+	if t.EndedAt != nil {
+		e.At = *t.EndedAt
+	}
+	if t.Reply != nil {
+		e.Kind, e.Who = KindMessage, ByBot
+		e.Text, e.HTML, e.Locale = t.Reply.Text, t.Reply.HTML, t.Reply.Locale
+	}
+	return e
+}
+
+// Delta is a disposable piece of an answer in the making. I counts from 0 within an
+// attempt; a higher attempt clears what a lower one sent.
+type Delta struct {
+	Ticket  string `json:"ticket"`
+	Attempt int    `json:"attempt"`
+	I       int    `json:"i"`
+	Text    string `json:"text"`
+}

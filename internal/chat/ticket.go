@@ -1,0 +1,132 @@
+package chat
+
+import "time"
+
+// Status is where a ticket stands in its life.
+type Status string
+
+// The life of a ticket: accepting → queued → running ⇄ queued → one of the ends.
+// Accepting is internal: the caller has no answer yet.
+const (
+	Accepting Status = "accepting"
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Answered  Status = "answered"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Ended reports whether the status is one that never changes again.
+func (s Status) Ended() bool { return s == Answered || s == Failed || s == Cancelled }
+
+// Route says how a ticket was answered.
+type Route string
+
+// The routes, best first.
+const (
+	RouteAgent    Route = "agent"
+	RouteRAG      Route = "rag"
+	RouteFAQ      Route = "faq"
+	RouteTemplate Route = "template"
+)
+
+// Reason says why a ticket took a lesser route, failed or was cancelled.
+type Reason string
+
+// The reasons.
+const (
+	ReasonOverdue           Reason = "overdue"            // max_wait passed before a vendor had room
+	ReasonVendorUnavailable Reason = "vendor_unavailable" // the call to the vendor failed
+	ReasonError             Reason = "error"              // a fault of ours
+	ReasonCustomer          Reason = "customer"           // cancelled by the caller
+)
+
+// Customer is who asks, as the tenant knows them.
+type Customer struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// Usage is what one answer cost, in tokens as the vendor counted them.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// Source is a document that a reply rests on.
+type Source struct {
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
+}
+
+// Reply is an answer as the customer reads it. HTML is a sanitised rendering of
+// Text, which is Markdown.
+type Reply struct {
+	Text    string   `json:"text"`
+	HTML    string   `json:"html"`
+	Locale  string   `json:"locale"`
+	Sources []Source `json:"sources"`
+}
+
+// Answer is what a chain came to: the reply and how it was made.
+type Answer struct {
+	Reply  Reply
+	Route  Route
+	Reason Reason // why the route is a lesser one; empty for the best
+	Vendor string
+	Model  string
+	Usage  *Usage
+}
+
+// Ticket is one message and its life, as stored in the ticket bucket and carried
+// whole in the lane message. Only compare-and-set writes change a stored ticket.
+type Ticket struct {
+	ID      string `json:"id"`
+	Tenant  string `json:"tenant"`
+	Session string `json:"session"`
+	Lane    Lane   `json:"lane"`
+	Status  Status `json:"status"`
+
+	Message     string            `json:"message"`
+	CMID        string            `json:"cmid,omitempty"` // the socket client's own id of the message
+	Language    string            `json:"language"`       // of the reply: Chinese or English
+	Phone       string            `json:"phone,omitempty"`
+	CallbackURL string            `json:"callback_url,omitempty"`
+	Customer    *Customer         `json:"customer,omitempty"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	Intent      string            `json:"intent"`
+	Urgent      bool              `json:"urgent,omitempty"`
+
+	AcceptedAt time.Time  `json:"accepted_at"`
+	Deadline   time.Time  `json:"deadline"` // acceptance + max_wait: the latest route decision
+	DecidedAt  *time.Time `json:"decided_at,omitempty"`
+	StartedAt  *time.Time `json:"started_at,omitempty"`
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+
+	LaneSeq  uint64 `json:"lane_seq,omitempty"` // stream sequence of the lane message
+	Seq      uint64 `json:"seq,omitempty"`      // the customer message's place in the talk log
+	Attempts int    `json:"attempts"`           // raised by each taking; names the holder in every later write
+
+	Route  Route  `json:"route,omitempty"`
+	Level  int    `json:"level"`
+	Reason Reason `json:"reason,omitempty"`
+	Reply  *Reply `json:"reply,omitempty"`
+	Vendor string `json:"vendor,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Usage  *Usage `json:"usage,omitempty"`
+}
+
+// Answer puts an answer into the ticket and ends it at now. The caller stores it.
+func (t *Ticket) Answer(a Answer, now time.Time) {
+	t.Status, t.EndedAt = Answered, &now
+	if t.DecidedAt == nil {
+		t.DecidedAt = &now
+	}
+	t.Route, t.Reason, t.Reply = a.Route, a.Reason, &a.Reply
+	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
+}
+
+// Cancel ends the ticket at now for a reason. The caller stores it.
+func (t *Ticket) Cancel(reason Reason, now time.Time) {
+	t.Status, t.Reason, t.EndedAt = Cancelled, reason, &now
+}

@@ -1,0 +1,101 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
+)
+
+// steps names the write points of one way to end.
+type steps struct{ ticket, event, story, lane Point }
+
+var (
+	endSteps    = steps{EndTicket, EndEvent, EndStory, EndLane}
+	cancelSteps = steps{CancelTicket, CancelEvent, CancelStory, CancelLane}
+)
+
+// End writes the end that s carries: the ticket with its whole reply, the final
+// event, the story, and last the acknowledgement of the lane message. ErrLost: the
+// ticket was ended or taken by somebody else, and nothing of this end was written.
+// Any other error leaves the lane message, so that a redelivery completes the end.
+func (q *Queue) End(ctx context.Context, j *Job, s Stored) (Stored, error) {
+	done, err := q.write(ctx, endSteps.ticket, s)
+	if err != nil {
+		return s, err
+	}
+	return done, q.complete(ctx, endSteps, done, j)
+}
+
+// Cancel ends an open ticket at now: the ticket first, then the nudge that stops
+// whoever runs it, the final event, and last the lane message. ErrEnded: it had ended.
+func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now time.Time) (chat.Ticket, error) {
+	for range appendTries {
+		s, err := q.Ticket(ctx, id)
+		if err != nil {
+			return chat.Ticket{}, err
+		}
+		if s.Status.Ended() {
+			return s.Ticket, fmt.Errorf("cancel ticket %s: %w", id, ErrEnded)
+		}
+		s.Ticket.Cancel(reason, now)
+		done, err := q.write(ctx, cancelSteps.ticket, s)
+		if errors.Is(err, ErrLost) {
+			continue
+		}
+		if err != nil {
+			return s.Ticket, err
+		}
+		q.nudge(id)
+		// The end is written: a caller who leaves must not keep it from being told.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		defer cancel()
+		if err := q.complete(ctx, cancelSteps, done, nil); err != nil {
+			q.log.Warn().Err(err).Str("ticket", id).Msg("cancelled, its last steps come with the job's next delivery")
+		}
+		return done.Ticket, nil
+	}
+	return chat.Ticket{}, fmt.Errorf("cancel ticket %s: met another writer %d times", id, appendTries)
+}
+
+// complete repeats what follows the end of a ticket; each step is done at most once.
+// Without a job the lane message is deleted instead of acknowledged. A ticket that is
+// cancelled before its own message reached the talk log gets that event first.
+func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
+	if s.Seq == 0 {
+		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
+			return err
+		}
+	}
+	if _, err := q.appendEvent(ctx, p.event, &s.Ticket, slotFinal); err != nil {
+		return err
+	}
+	if err := q.tell(ctx, p.story, &s.Ticket); err != nil {
+		return err
+	}
+	if j == nil {
+		return q.discard(ctx, p.lane, &s.Ticket)
+	}
+	return q.ack(ctx, p.lane, j)
+}
+
+// tell puts the ended ticket into the stories, once.
+func (q *Queue) tell(ctx context.Context, p Point, t *chat.Ticket) error {
+	if err := q.before(p, t.ID); err != nil {
+		return err
+	}
+	body, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("encode story of %s: %w", t.ID, err)
+	}
+	_, err = q.js.Publish(ctx, storySubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
+	if err != nil && !outpaced(err) {
+		return refusal("tell the story of "+t.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Server error codes that nats.go has no constants for.
+const (
+	codeWrongSequence   jetstream.ErrorCode = 10071 // the expected last sequence does not hold
+	codeStoreRefused    jetstream.ErrorCode = 10077 // any refusal by the store: the description tells
+	codeWriteInFlight   jetstream.ErrorCode = 10164 // R3: another write to the subject is under way
+	codeNoStorage       jetstream.ErrorCode = 10047
+	codeNoResources     jetstream.ErrorCode = 10023
+	codeMemoryExhausted jetstream.ErrorCode = 10028
+)
+
+// outpaced reports whether a compare-and-set met another writer.
+func outpaced(err error) bool {
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return true
+	}
+	code := apiCode(err)
+	return code == codeWrongSequence || code == codeWriteInFlight
+}
+
+// refusal turns the store's refusal of a write into ErrFull or ErrStorage, and wraps
+// anything else with what was tried.
+func refusal(action string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		switch {
+		case api.ErrorCode == codeStoreRefused && strings.Contains(api.Description, "maximum messages"):
+			return fmt.Errorf("%s: %w", action, ErrFull)
+		case api.ErrorCode == codeStoreRefused && strings.Contains(api.Description, "maximum bytes"),
+			api.ErrorCode == codeNoStorage, api.ErrorCode == codeNoResources, api.ErrorCode == codeMemoryExhausted:
+			return fmt.Errorf("%s: %w: %s", action, ErrStorage, api.Description)
+		}
+	}
+	return fmt.Errorf("%s: %w", action, err)
+}
+
+func apiCode(err error) jetstream.ErrorCode {
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode
+	}
+	return 0
+}

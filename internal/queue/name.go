@@ -1,0 +1,55 @@
+package queue
+
+import (
+	"strings"
+
+	"sluice/internal/chat"
+)
+
+// Streams, buckets and consumers. docs/architecture.md carries the same table.
+const (
+	talkStream  = "TALK"
+	storyStream = "STORY"
+
+	ticketBucket  = "tickets"
+	sessionBucket = "sessions"
+	keyBucket     = "keys"
+	tenantBucket  = "tenants"
+	ruleBucket    = "rules"
+	controlBucket = "control"
+
+	dispatchConsumer = "dispatch"
+	recordConsumer   = "record"
+)
+
+// The two places of a ticket in the talk log.
+const (
+	slotIn    = "in"
+	slotFinal = "final"
+)
+
+func laneStream(l chat.Lane) string { return "LANE_" + strings.ToUpper(string(l)) }
+
+func laneFilter(l chat.Lane) string { return "chat." + string(l) + ".>" }
+
+func laneSubject(t *chat.Ticket) string {
+	return "chat." + string(t.Lane) + "." + t.Tenant + "." + t.Session + "." + t.ID
+}
+
+func talkFilter(tenant, session string) string { return "talk." + tenant + "." + session + ".>" }
+
+func talkSubject(t *chat.Ticket, slot string) string {
+	return "talk." + t.Tenant + "." + t.Session + "." + t.ID + "." + slot
+}
+
+func questionFilter(tenant, session string) string {
+	return "talk." + tenant + "." + session + ".*." + slotIn
+}
+
+func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
+
+func deltaSubject(tenant, session string) string { return "delta." + tenant + "." + session }
+
+func nudgeSubject(ticket string) string { return "nudge." + ticket }
+
+func bucketSubject(bucket, key string) string { return "$KV." + bucket + "." + key }

@@ -1,0 +1,45 @@
+package queue
+
+// Point names one write in the life of a ticket, in the order of the life. A test
+// stops the process at a point to prove that whoever comes next completes it.
+type Point string
+
+// The write points.
+const (
+	IntakeKey    Point = "intake.key"    // the idempotency key is claimed
+	IntakeTicket Point = "intake.ticket" // the ticket is created as accepting
+	IntakeLane   Point = "intake.lane"   // the message enters its lane: the acceptance
+	IntakeEvent  Point = "intake.event"  // the customer's event enters the talk log
+	IntakeQueued Point = "intake.queued" // the ticket becomes queued
+
+	TakeTicket Point = "take.ticket" // queued becomes running, the attempt rises
+	BackTicket Point = "back.ticket" // running becomes queued: handed back or handed on
+
+	EndTicket Point = "end.ticket" // the ticket ends, with its whole reply
+	EndEvent  Point = "end.event"  // the final event enters the talk log
+	EndStory  Point = "end.story"  // the ended ticket is told to the recorder
+	EndLane   Point = "end.lane"   // the lane message is acknowledged
+
+	CancelTicket Point = "cancel.ticket"
+	CancelEvent  Point = "cancel.event"
+	CancelStory  Point = "cancel.story"
+	CancelLane   Point = "cancel.lane" // the lane message is deleted
+)
+
+// Points returns all write points.
+func Points() []Point {
+	return []Point{
+		IntakeKey, IntakeTicket, IntakeLane, IntakeEvent, IntakeQueued,
+		TakeTicket, BackTicket,
+		EndTicket, EndEvent, EndStory, EndLane,
+		CancelTicket, CancelEvent, CancelStory, CancelLane,
+	}
+}
+
+// before asks the configured observer whether the write may happen.
+func (q *Queue) before(p Point, ticket string) error {
+	if q.cfg.Before == nil {
+		return nil
+	}
+	return q.cfg.Before(p, ticket)
+}

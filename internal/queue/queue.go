@@ -1,0 +1,174 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
+)
+
+// Config describes what Open creates in JetStream and how long it keeps it.
+type Config struct {
+	Bounds     map[chat.Lane]int // accepted and not ended, per lane; every lane is required
+	Replicas   int               // of every stream and bucket; 0: 1
+	KeepEvents time.Duration     // talk log and stories; 0: 7 days
+	KeepTicket time.Duration     // an ended ticket in the bucket; 0: 24 h
+	KeepKey    time.Duration     // an idempotency key; 0: 24 h
+	// Fresh says that no other process can be using the streams (the data directory
+	// is ours alone): lane consumers are made anew, so that nothing that a former
+	// process held waits for its AckWait.
+	Fresh bool
+	// Before is asked before each write of a ticket's life; an error keeps the write
+	// from happening. Nil: no one is asked. Tests stop a process here.
+	Before func(p Point, ticket string) error
+	Log    zerolog.Logger
+}
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	for _, l := range chat.Lanes() {
+		if c.Bounds[l] < 1 {
+			return fmt.Errorf("queue config: Bounds[%s] must be at least 1, is %d", l, c.Bounds[l])
+		}
+	}
+	if c.Replicas < 0 || c.KeepEvents < 0 || c.KeepTicket < 0 || c.KeepKey < 0 {
+		return errors.New("queue config: Replicas and the Keep times must not be negative")
+	}
+	return nil
+}
+
+// Errors that callers decide by.
+var (
+	ErrFull     = errors.New("the lane is full")
+	ErrStorage  = errors.New("the store is full")
+	ErrNotFound = errors.New("not found")
+	ErrEnded    = errors.New("the ticket has ended")
+	ErrLost     = errors.New("the ticket is held by someone else")
+)
+
+// Queue speaks to one NATS account. It is safe for concurrent use.
+type Queue struct {
+	cfg   Config
+	nc    *nats.Conn
+	js    jetstream.JetStream
+	log   zerolog.Logger
+	lanes map[chat.Lane]jetstream.Stream
+	talk  jetstream.Stream
+	story jetstream.Stream
+
+	tickets  jetstream.KeyValue
+	sessions jetstream.KeyValue
+	keys     jetstream.KeyValue
+	tenants  jetstream.KeyValue
+	rules    jetstream.KeyValue
+	control  jetstream.KeyValue
+}
+
+// Open creates or updates every stream and bucket and returns when all are usable.
+// The caller keeps nc open for as long as the Queue is used, and closes it.
+func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg.Replicas = orDefault(cfg.Replicas, 1)
+	cfg.KeepEvents = orDefault(cfg.KeepEvents, 7*24*time.Hour)
+	cfg.KeepTicket = orDefault(cfg.KeepTicket, 24*time.Hour)
+	cfg.KeepKey = orDefault(cfg.KeepKey, 24*time.Hour)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, fmt.Errorf("open jetstream: %w", err)
+	}
+	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
+	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openBuckets} {
+		if err := open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// Ready reports whether the engine answers now.
+func (q *Queue) Ready(ctx context.Context) error {
+	if _, err := q.talk.Info(ctx); err != nil {
+		return fmt.Errorf("ask nats: %w", err)
+	}
+	return nil
+}
+
+func (q *Queue) openLanes(ctx context.Context) error {
+	for _, l := range chat.Lanes() {
+		s, err := q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: laneStream(l), Subjects: []string{laneFilter(l)},
+			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+			MaxMsgs: int64(q.cfg.Bounds[l]), Discard: jetstream.DiscardNew, Replicas: q.cfg.Replicas,
+		})
+		if err != nil {
+			return fmt.Errorf("open stream %s: %w", laneStream(l), err)
+		}
+		q.lanes[l] = s
+		if err := q.openConsumer(ctx, s); err != nil {
+			return fmt.Errorf("open consumer of %s: %w", laneStream(l), err)
+		}
+	}
+	return nil
+}
+
+func (q *Queue) openConsumer(ctx context.Context, s jetstream.Stream) error {
+	if q.cfg.Fresh {
+		err := s.DeleteConsumer(ctx, dispatchConsumer)
+		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return err
+		}
+	}
+	_, err := s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: dispatchConsumer, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: AckWait, MaxAckPending: -1, MaxDeliver: -1, MaxWaiting: 64,
+	})
+	return err
+}
+
+func (q *Queue) openLogs(ctx context.Context) (err error) {
+	q.talk, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: talkStream, Subjects: []string{"talk.>"}, Storage: jetstream.FileStorage,
+		MaxAge: q.cfg.KeepEvents, Replicas: q.cfg.Replicas, AllowDirect: false,
+	})
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", talkStream, err)
+	}
+	q.story, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: storyStream, Subjects: []string{"story.>"}, Storage: jetstream.FileStorage,
+		MaxAge: q.cfg.KeepEvents, Replicas: q.cfg.Replicas, AllowDirect: false,
+	})
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", storyStream, err)
+	}
+	return nil
+}
+
+func (q *Queue) openBuckets(ctx context.Context) error {
+	for _, b := range []struct {
+		kv   *jetstream.KeyValue
+		conf jetstream.KeyValueConfig
+	}{
+		{&q.tickets, jetstream.KeyValueConfig{Bucket: ticketBucket, LimitMarkerTTL: time.Minute}},
+		{&q.sessions, jetstream.KeyValueConfig{Bucket: sessionBucket, TTL: 90 * 24 * time.Hour}},
+		{&q.keys, jetstream.KeyValueConfig{Bucket: keyBucket, TTL: q.cfg.KeepKey}},
+		{&q.tenants, jetstream.KeyValueConfig{Bucket: tenantBucket}},
+		{&q.rules, jetstream.KeyValueConfig{Bucket: ruleBucket, History: 20}},
+		{&q.control, jetstream.KeyValueConfig{Bucket: controlBucket, LimitMarkerTTL: time.Minute}},
+	} {
+		b.conf.Storage, b.conf.Replicas = jetstream.FileStorage, q.cfg.Replicas
+		kv, err := q.js.CreateOrUpdateKeyValue(ctx, b.conf)
+		if err != nil {
+			return fmt.Errorf("open bucket %s: %w", b.conf.Bucket, err)
+		}
+		*b.kv = kv
+	}
+	return nil
+}

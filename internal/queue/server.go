@@ -1,0 +1,89 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// ServerConfig describes the embedded NATS server.
+type ServerConfig struct {
+	Dir       string // where JetStream stores its files; required
+	MaxStore  int64  // bytes on disk before writes are refused; 0: 16 GiB
+	MaxMemory int64  // bytes in memory streams; 0: 256 MiB
+}
+
+// Validate names the field that is wrong.
+func (c ServerConfig) Validate() error {
+	if c.Dir == "" {
+		return fmt.Errorf("server config: Dir is empty")
+	}
+	if c.MaxStore < 0 || c.MaxMemory < 0 {
+		return fmt.Errorf("server config: MaxStore and MaxMemory must not be negative")
+	}
+	return nil
+}
+
+// Server is a nats-server inside this process. It opens no port: clients come in
+// through Dial alone.
+type Server struct{ ns *server.Server }
+
+// StartServer starts the server and waits until it accepts clients. Files are synced
+// each second: a kill of the process loses nothing, a power cut up to that second.
+func StartServer(ctx context.Context, cfg ServerConfig) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	opts := &server.Options{
+		ServerName: "sluice", JetStream: true, StoreDir: cfg.Dir,
+		DontListen: true, NoSigs: true, NoLog: true,
+		JetStreamMaxStore:  orDefault(cfg.MaxStore, 16<<30),
+		JetStreamMaxMemory: orDefault(cfg.MaxMemory, 256<<20),
+		SyncInterval:       time.Second,
+		MaxPayload:         1 << 20,
+	}
+	ns, err := server.NewServer(opts)
+	if err != nil {
+		return nil, fmt.Errorf("create nats server: %w", err)
+	}
+	ns.Start()
+	for !ns.ReadyForConnections(10 * time.Millisecond) {
+		if err := ctx.Err(); err != nil {
+			ns.Shutdown()
+			return nil, fmt.Errorf("start nats server: %w", err)
+		}
+	}
+	if !ns.JetStreamEnabled() {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+		return nil, fmt.Errorf("start nats server: jetstream did not start in %s", cfg.Dir)
+	}
+	return &Server{ns: ns}, nil
+}
+
+// Dial opens a connection inside the process. The caller closes it before Stop.
+func (s *Server) Dial() (*nats.Conn, error) {
+	nc, err := nats.Connect("", nats.InProcessServer(s.ns), nats.Name("sluice"),
+		nats.ReconnectWait(100*time.Millisecond), nats.MaxReconnects(-1))
+	if err != nil {
+		return nil, fmt.Errorf("connect to the embedded nats server: %w", err)
+	}
+	return nc, nil
+}
+
+// Stop shuts the server down and waits until its files are closed.
+func (s *Server) Stop() {
+	s.ns.Shutdown()
+	s.ns.WaitForShutdown()
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}

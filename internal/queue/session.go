@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
+)
+
+// Session is the record of a conversation. It outlives the events: Seq is that
+// of the newest event ever appended, so that an emptied log never begins again at 1.
+type Session struct {
+	Owner     string `json:"owner"`                // bot, queue or human
+	Epoch     uint64 `json:"epoch"`                // rises when a human takes over
+	Seq       uint64 `json:"seq"`                  // of the newest event in the talk log
+	TokenHash string `json:"token_hash,omitempty"` // of the token that reopens the session, hex SHA-256
+	Identity  string `json:"identity,omitempty"`   // the verified customer, when there is one
+}
+
+// Session reads a session's record, or ErrNotFound.
+func (q *Queue) Session(ctx context.Context, tenant, session string) (Session, error) {
+	s, _, err := q.session(ctx, tenant, session)
+	return s, err
+}
+
+func (q *Queue) session(ctx context.Context, tenant, session string) (Session, uint64, error) {
+	entry, err := q.sessions.Get(ctx, tenant+"."+session)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Session{}, 0, fmt.Errorf("session %s: %w", session, ErrNotFound)
+	}
+	if err != nil {
+		return Session{}, 0, fmt.Errorf("read session %s: %w", session, err)
+	}
+	var s Session
+	if err := json.Unmarshal(entry.Value(), &s); err != nil {
+		return Session{}, 0, fmt.Errorf("decode session %s: %w", session, err)
+	}
+	return s, entry.Revision(), nil
+}
+
+// ChangeSession applies change to the record (a new one when there is none yet) by
+// compare-and-set, again after meeting another writer. change says whether it
+// changed anything, and may be called several times.
+func (q *Queue) ChangeSession(ctx context.Context, tenant, session string, change func(*Session) bool) (Session, error) {
+	key := tenant + "." + session
+	for range appendTries {
+		s, rev, err := q.session(ctx, tenant, session)
+		if errors.Is(err, ErrNotFound) {
+			s, err = Session{Owner: "bot", Epoch: 1}, nil
+		}
+		if err != nil {
+			return Session{}, err
+		}
+		if !change(&s) {
+			return s, nil
+		}
+		body, err := json.Marshal(s)
+		if err != nil {
+			return Session{}, fmt.Errorf("encode session %s: %w", session, err)
+		}
+		if rev == 0 {
+			_, err = q.sessions.Create(ctx, key, body)
+		} else {
+			_, err = q.sessions.Update(ctx, key, body, rev)
+		}
+		if err == nil {
+			return s, nil
+		}
+		if !outpaced(err) {
+			return Session{}, refusal("write session "+session, err)
+		}
+	}
+	return Session{}, fmt.Errorf("write session %s: met another writer %d times", session, appendTries)
+}
+
+// nextSeq returns the seq of the event that follows head. In an empty log the record
+// tells where the expired events ended.
+func (q *Queue) nextSeq(ctx context.Context, tenant, session string, head *chat.Event) (uint64, error) {
+	if head != nil {
+		return head.Seq + 1, nil
+	}
+	rec, err := q.Session(ctx, tenant, session)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, err
+	}
+	return rec.Seq + 1, nil
+}
+
+// noteSeq lets the record know of an event. A process that dies between the event and
+// this write leaves a step of its ticket undone, and whoever repeats the step comes
+// by here again: so the record has caught up long before the event can expire.
+func (q *Queue) noteSeq(ctx context.Context, tenant, session string, seq uint64) error {
+	_, err := q.ChangeSession(ctx, tenant, session, func(s *Session) bool {
+		if s.Seq >= seq {
+			return false
+		}
+		s.Seq = seq
+		return true
+	})
+	return err
+}

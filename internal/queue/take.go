@@ -1,0 +1,82 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/internal/chat"
+)
+
+// Admit brings the ticket of a job that just came to the state in which it can wait:
+// queued, with its event in the talk log, whatever the intake or a former holder
+// left undone. ErrEnded: it had ended; its last steps are repeated and the lane
+// message is gone. Any other error leaves the job to its holder, who hands it back.
+func (q *Queue) Admit(ctx context.Context, j *Job) (Stored, error) {
+	s, err := q.Ticket(ctx, j.Ticket.ID)
+	if errors.Is(err, ErrNotFound) {
+		s, err = q.restore(ctx, j)
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.LaneSeq == 0 {
+		s.LaneSeq = j.seq
+	}
+	if s.Status == chat.Accepting {
+		if s, err = q.settle(ctx, s); err != nil {
+			return s, err
+		}
+	}
+	switch {
+	case s.Status.Ended():
+		return s, errors.Join(ErrEnded, q.complete(ctx, endSteps, s, j))
+	case s.Status == chat.Running:
+		// Its holder is dead or was thought dead: the lane gave the job to us.
+		return q.requeue(ctx, s)
+	}
+	return s, nil
+}
+
+// restore recreates a ticket that is missing from its lane message, unless the talk
+// log shows that it ended.
+func (q *Queue) restore(ctx context.Context, j *Job) (Stored, error) {
+	final, _, err := q.last(ctx, talkSubject(&j.Ticket, slotFinal))
+	if err != nil {
+		return Stored{}, err
+	}
+	if final != nil {
+		return Stored{Ticket: j.Ticket}, errors.Join(ErrEnded, q.ack(ctx, EndLane, j))
+	}
+	t := j.Ticket
+	t.Status = chat.Accepting
+	s, err := q.create(ctx, IntakeTicket, t)
+	if errors.Is(err, ErrLost) {
+		return q.Ticket(ctx, t.ID)
+	}
+	return s, err
+}
+
+// Take makes a waiting ticket run: the attempt rises, and every later write of this
+// holder names it by the revision. ErrLost: somebody changed the ticket meanwhile.
+func (q *Queue) Take(ctx context.Context, s Stored, now time.Time) (Stored, error) {
+	s.Status = chat.Running
+	s.Attempts++
+	s.DecidedAt, s.StartedAt = &now, &now
+	return q.write(ctx, TakeTicket, s)
+}
+
+// HandBack makes a running ticket wait again without counting the attempt, and gives
+// its job to whoever pulls next.
+func (q *Queue) HandBack(ctx context.Context, j *Job, s Stored) error {
+	s.Attempts--
+	_, err := q.requeue(ctx, s)
+	j.HandBack(0)
+	return err
+}
+
+func (q *Queue) requeue(ctx context.Context, s Stored) (Stored, error) {
+	s.Status = chat.Queued
+	s.DecidedAt, s.StartedAt = nil, nil
+	return q.write(ctx, BackTicket, s)
+}

@@ -1,0 +1,156 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
+)
+
+// appendTries bounds how often an append begins again after meeting another writer.
+const appendTries = 20
+
+// appendEvent adds a ticket's event to the talk log under the session's head, once: if
+// it is there already, its seq is returned. The order of the steps is what makes seq
+// gapless and the event single: head first, then our own subject, then the publish
+// that expects that head.
+func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot string) (uint64, error) {
+	event := t.InEvent()
+	if slot == slotFinal {
+		event = t.FinalEvent()
+	}
+	subject, filter := talkSubject(t, slot), talkFilter(t.Tenant, t.Session)
+	for range appendTries {
+		head, at, err := q.last(ctx, filter)
+		if err != nil {
+			return 0, err
+		}
+		own, _, err := q.last(ctx, subject)
+		if err != nil {
+			return 0, err
+		}
+		if own != nil {
+			return own.Seq, q.noteSeq(ctx, t.Tenant, t.Session, own.Seq)
+		}
+		event.Seq, err = q.nextSeq(ctx, t.Tenant, t.Session, head)
+		if err != nil {
+			return 0, err
+		}
+		if err := q.before(p, t.ID); err != nil {
+			return 0, err
+		}
+		body, err := json.Marshal(event)
+		if err != nil {
+			return 0, fmt.Errorf("encode event of %s: %w", t.ID, err)
+		}
+		_, err = q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequenceForSubject(at, filter))
+		if err == nil {
+			return event.Seq, q.noteSeq(ctx, t.Tenant, t.Session, event.Seq)
+		}
+		if !outpaced(err) {
+			return 0, refusal("append event of "+t.ID, err)
+		}
+		if err := pause(ctx, time.Duration(1+rand.IntN(4))*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("append event of %s: met another writer %d times", t.ID, appendTries)
+}
+
+// last returns the newest event under a filter and its stream sequence, or nil and 0.
+func (q *Queue) last(ctx context.Context, filter string) (*chat.Event, uint64, error) {
+	raw, err := q.talk.GetLastMsgForSubject(ctx, filter)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read head of the talk log: %w", err)
+	}
+	var e chat.Event
+	if err := json.Unmarshal(raw.Data, &e); err != nil {
+		return nil, 0, fmt.Errorf("decode event %d: %w", raw.Sequence, err)
+	}
+	return &e, raw.Sequence, nil
+}
+
+// Events returns a session's durable events with seq greater than after, in order, at
+// most limit of them, and the seq of the session's head. ok is false when events
+// after that seq have expired already.
+func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64, limit int) (events []chat.Event, head uint64, ok bool, err error) {
+	newest, at, err := q.last(ctx, talkFilter(tenant, session))
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if newest == nil {
+		rec, err := q.Session(ctx, tenant, session)
+		if errors.Is(err, ErrNotFound) {
+			return nil, 0, after == 0, nil
+		}
+		return nil, rec.Seq, rec.Seq <= after, err
+	}
+	ok = true
+	first := true
+	err = q.scan(ctx, talkFilter(tenant, session), at, func(e chat.Event) bool {
+		if first && e.Seq > after+1 {
+			ok = false
+		}
+		first = false
+		if e.Seq > after {
+			events = append(events, e)
+		}
+		return len(events) < limit
+	})
+	return events, newest.Seq, ok, err
+}
+
+// Question returns the newest message of the customer in a session.
+func (q *Queue) Question(ctx context.Context, tenant, session string) (chat.Event, error) {
+	e, _, err := q.last(ctx, questionFilter(tenant, session))
+	if err != nil {
+		return chat.Event{}, err
+	}
+	if e == nil {
+		return chat.Event{}, fmt.Errorf("question of session %s: %w", session, ErrNotFound)
+	}
+	return *e, nil
+}
+
+// scan reads the events under a filter up to the stream sequence end, oldest first,
+// while visit returns true.
+func (q *Queue) scan(ctx context.Context, filter string, end uint64, visit func(chat.Event) bool) error {
+	for seq := uint64(1); seq <= end; seq++ {
+		raw, err := q.talk.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(filter))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read talk log: %w", err)
+		}
+		var e chat.Event
+		if err := json.Unmarshal(raw.Data, &e); err != nil {
+			return fmt.Errorf("decode event %d: %w", raw.Sequence, err)
+		}
+		if seq = raw.Sequence; !visit(e) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// pause waits on a timer or until the context ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
