@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Tenant is a calling business. Its keys are stored only as hashes.
+// Tenant is a calling business. Its secret key is stored only as a hash.
 type Tenant struct {
 	Name string `json:"name"`
 	Lane Lane   `json:"lane"` // the best lane that its tickets may use
@@ -18,6 +18,7 @@ type Tenant struct {
 	IdentitySecret string    `json:"identity_secret"` // signs the customer's identity (HS256)
 	SecretHash     string    `json:"secret_hash"`
 	PublicHash     string    `json:"public_hash"`
+	Publishable    string    `json:"publishable_key"` // in the clear: it may stand in any page
 	CreatedAt      time.Time `json:"created_at"`
 }
 

@@ -146,8 +146,7 @@ func (q *Queue) discard(ctx context.Context, p Point, t *chat.Ticket) error {
 		return nil
 	}
 	err := stream.DeleteMsg(ctx, t.LaneSeq)
-	// 10043: somebody removed it already.
-	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && apiCode(err) != 10043 {
+	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && apiCode(err) != codeNoMessage {
 		return fmt.Errorf("remove %s from its lane: %w", t.ID, err)
 	}
 	return nil

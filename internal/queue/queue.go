@@ -66,7 +66,6 @@ type Queue struct {
 	sessions jetstream.KeyValue
 	keys     jetstream.KeyValue
 	tenants  jetstream.KeyValue
-	rules    jetstream.KeyValue
 	control  jetstream.KeyValue
 }
 
@@ -160,7 +159,6 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.sessions, jetstream.KeyValueConfig{Bucket: sessionBucket, TTL: 90 * 24 * time.Hour}},
 		{&q.keys, jetstream.KeyValueConfig{Bucket: keyBucket, TTL: q.cfg.KeepKey}},
 		{&q.tenants, jetstream.KeyValueConfig{Bucket: tenantBucket}},
-		{&q.rules, jetstream.KeyValueConfig{Bucket: ruleBucket, History: 20}},
 		{&q.control, jetstream.KeyValueConfig{Bucket: controlBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Storage, b.conf.Replicas = jetstream.FileStorage, q.cfg.Replicas

@@ -8,29 +8,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Rules returns the stored rules document and its revision, or ErrNotFound before the
-// first one was stored.
-func (q *Queue) Rules(ctx context.Context) ([]byte, uint64, error) {
-	entry, err := q.rules.Get(ctx, "current")
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, 0, fmt.Errorf("rules: %w", ErrNotFound)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("read rules: %w", err)
-	}
-	return entry.Value(), entry.Revision(), nil
-}
-
-// StoreRules writes a document over the revision that its author saw (0: none yet).
-// ErrLost: somebody else stored another one.
-func (q *Queue) StoreRules(ctx context.Context, doc []byte, rev uint64) (uint64, error) {
-	next, err := q.rules.Update(ctx, "current", doc, rev)
-	if outpaced(err) {
-		return 0, fmt.Errorf("store rules: %w", ErrLost)
-	}
-	return next, refusal("store rules", err)
-}
-
 // NewEpoch takes the controller's lease for owner and returns its epoch, which is
 // greater than every earlier one. It asks nobody: the caller knows that no other
 // controller lives, because it holds the lock of the data directory.

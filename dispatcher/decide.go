@@ -1,0 +1,66 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/internal/chat"
+	"sluice/internal/llm"
+)
+
+// situation is everything that the decision about a job rests on.
+type situation struct {
+	now      time.Time
+	deadline time.Time // acceptance + max_wait
+	permit   bool      // a vendor has room, and the session's turn is ours
+	stopped  error     // why the work on the job was stopped, or nil
+	failed   error     // how the chain failed, or nil
+}
+
+// action is what happens to a job next.
+type action int
+
+const (
+	await    action = iota // ask the controller (again)
+	run                    // let the chain answer
+	answer                 // answer with the template, for a reason
+	handBack               // give the job to whoever pulls next
+	drop                   // somebody else has ended it
+)
+
+// decision is what happens to a job, and why if it is a lesser answer.
+type decision struct {
+	action action
+	reason chat.Reason
+}
+
+// decide says what happens to a job. It is a pure function: the same situation gives
+// the same decision, and every path out of a held job passes here.
+func decide(s situation) decision {
+	switch {
+	case errors.Is(s.stopped, errCancelled):
+		return decision{action: drop}
+	case s.failed != nil && errors.Is(s.stopped, errStopping):
+		return decision{action: handBack}
+	case s.failed != nil:
+		return decision{action: answer, reason: reasonOf(s.failed)}
+	case s.permit && s.now.Before(s.deadline):
+		return decision{action: run}
+	case !s.now.Before(s.deadline):
+		return decision{action: answer, reason: chat.ReasonOverdue}
+	case errors.Is(s.stopped, errStopping):
+		return decision{action: handBack}
+	default:
+		return decision{action: await}
+	}
+}
+
+// reasonOf tells a fault of the vendor from one of ours.
+func reasonOf(failed error) chat.Reason {
+	var vendor *llm.Error
+	if errors.As(failed, &vendor) || errors.Is(failed, context.DeadlineExceeded) {
+		return chat.ReasonVendorUnavailable
+	}
+	return chat.ReasonError
+}

@@ -1,0 +1,122 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
+	"sluice/internal/gate"
+	"sluice/internal/queue"
+)
+
+// Controller grants permits together with the session's turn.
+type Controller interface {
+	gate.Granter
+	EndTurn(tenant, session, ticket string)
+}
+
+// Worker makes answers. It knows nothing of queues.
+type Worker interface {
+	// Answer works out the answer with the best chain. stream gets the text meant for
+	// the customer as it comes; it never blocks.
+	Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error)
+	// Fallback answers without any I/O.
+	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
+}
+
+// Config describes a dispatcher.
+type Config struct {
+	Holds   map[chat.Lane]int // jobs held per interactive lane; every one is required
+	Vendors []string          // that may answer, the preferred one first
+	Grace   time.Duration     // how long running answers may go on after a stop; 0: 15 s
+	Answer  time.Duration     // hard limit of one answer, whatever the vendor does; 0: 150 s
+	History int               // events of the session that a question carries; 0: 40
+	Log     zerolog.Logger
+}
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	for _, lane := range chat.Lanes() {
+		if lane.Interactive() && c.Holds[lane] < 1 {
+			return fmt.Errorf("dispatcher config: Holds[%s] must be at least 1, is %d", lane, c.Holds[lane])
+		}
+	}
+	if len(c.Vendors) == 0 {
+		return errors.New("dispatcher config: Vendors is empty")
+	}
+	if c.Grace < 0 || c.Answer < 0 || c.History < 0 {
+		return errors.New("dispatcher config: Grace, Answer and History must not be negative")
+	}
+	return nil
+}
+
+// Dispatcher takes jobs of all lanes and brings each to its end.
+type Dispatcher struct {
+	cfg     Config
+	queue   *queue.Queue
+	control Controller
+	worker  Worker
+	log     zerolog.Logger
+
+	held *held
+	jobs sync.WaitGroup
+}
+
+// New returns a dispatcher that holds nothing yet.
+func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = 15 * time.Second
+	}
+	if cfg.Answer == 0 {
+		cfg.Answer = 150 * time.Second
+	}
+	if cfg.History == 0 {
+		cfg.History = 40
+	}
+	return &Dispatcher{
+		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
+		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
+	}, nil
+}
+
+// Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
+// handed back at once, what runs may end within Config.Grace and is handed back after
+// it, without counting the attempt. It returns when nothing is held any more.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	stop, err := d.queue.Nudges(func(ticket string) { d.held.cancel(ticket, errCancelled) })
+	if err != nil {
+		return err
+	}
+	defer stop()
+	beating := context.WithoutCancel(ctx)
+	beating, stopBeating := context.WithCancel(beating)
+	var helpers sync.WaitGroup
+	helpers.Go(func() { d.beat(beating) })
+	helpers.Go(func() { d.repair(ctx) })
+
+	var takers sync.WaitGroup
+	for _, lane := range chat.Lanes() {
+		takers.Go(func() { d.take(ctx, lane) })
+	}
+	takers.Wait()
+	d.finish()
+	stopBeating()
+	helpers.Wait()
+	return nil
+}
+
+// finish brings everything that is held to an end or back to its lane.
+func (d *Dispatcher) finish() {
+	d.held.cancelWaiting(errStopping)
+	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
+	defer grace.Stop()
+	d.jobs.Wait()
+}

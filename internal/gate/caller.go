@@ -1,0 +1,91 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Granter grants permits; the controller is one.
+type Granter interface {
+	// Ask waits until a permit is granted or ctx ends.
+	Ask(ctx context.Context, a Ask) (Permit, error)
+	// Release gives a permit back after a while; it never blocks, and a second
+	// release of the same permit does nothing.
+	Release(p Permit, after time.Duration)
+}
+
+// ErrNoCaller says that a vendor was to be called on behalf of nobody.
+var ErrNoCaller = errors.New("call to a vendor without a caller")
+
+// Caller is the ticket on whose behalf vendors are called. It carries the permit that
+// was granted together with the session's turn, for the first call; each further
+// call asks for its own. It is safe for concurrent use.
+type Caller struct {
+	granter Granter
+	ask     Ask
+
+	mu     sync.Mutex
+	first  *Permit
+	vendor string
+	model  string
+}
+
+// NewCaller returns a caller that holds its first permit. Close gives it back if no
+// call used it.
+func NewCaller(g Granter, a Ask, first Permit) *Caller {
+	a.Step = true
+	return &Caller{granter: g, ask: a, first: &first}
+}
+
+// Close gives the first permit back if no call used it.
+func (c *Caller) Close() {
+	if p := c.takeFirst(); p != nil {
+		c.granter.Release(*p, 0)
+	}
+}
+
+// Used returns the vendor and the model of the latest call, or two empty strings.
+func (c *Caller) Used() (vendor, model string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.vendor, c.model
+}
+
+func (c *Caller) takeFirst() *Permit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.first
+	c.first = nil
+	return p
+}
+
+func (c *Caller) use(vendor, model string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vendor, c.model = vendor, model
+}
+
+// permit returns the first permit, or asks for a further one.
+func (c *Caller) permit(ctx context.Context) (Permit, error) {
+	if p := c.takeFirst(); p != nil {
+		return *p, nil
+	}
+	return c.granter.Ask(ctx, c.ask)
+}
+
+type callerKey struct{}
+
+// WithCaller returns a context on which vendors are called on behalf of c.
+func WithCaller(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+func callerFrom(ctx context.Context) (*Caller, error) {
+	c, ok := ctx.Value(callerKey{}).(*Caller)
+	if !ok {
+		return nil, ErrNoCaller
+	}
+	return c, nil
+}

@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"context"
+
+	"sluice/internal/chat"
+)
+
+// Past is what a session holds at one moment.
+type Past struct {
+	Events []chat.Event      // the newest, oldest first
+	Open   map[string]uint64 // ticket → seq of its customer message, where no final event is there yet
+}
+
+// OpenBefore reports whether a customer message before seq has no final event yet.
+func (p Past) OpenBefore(seq uint64) bool {
+	for _, s := range p.Open {
+		if s < seq {
+			return true
+		}
+	}
+	return false
+}
+
+// Past reads a session's talk log as it stands now and keeps the newest keep events. It
+// reads every event that the log still has: about 0.1 ms each.
+func (q *Queue) Past(ctx context.Context, tenant, session string, keep int) (Past, error) {
+	past := Past{Open: map[string]uint64{}}
+	filter := talkFilter(tenant, session)
+	head, at, err := q.last(ctx, filter)
+	if err != nil || head == nil {
+		return past, err
+	}
+	err = q.scan(ctx, filter, at, func(e chat.Event) bool {
+		switch {
+		case e.Who == chat.ByCustomer:
+			past.Open[e.Ticket] = e.Seq
+		case e.Status.Ended():
+			delete(past.Open, e.Ticket)
+		}
+		past.Events = append(past.Events, e)
+		if len(past.Events) >= 2*keep {
+			past.Events = append(past.Events[:0], past.Events[len(past.Events)-keep:]...)
+		}
+		return true
+	})
+	if n := len(past.Events); n > keep {
+		past.Events = past.Events[n-keep:]
+	}
+	return past, err
+}

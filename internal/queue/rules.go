@@ -1,0 +1,52 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// RuleStore keeps the rules document and its last 20 revisions. It is opened before
+// the Queue, because the rules say how large the lanes are.
+type RuleStore struct{ kv jetstream.KeyValue }
+
+// OpenRules opens the store of the rules document.
+func OpenRules(ctx context.Context, nc *nats.Conn, replicas int) (*RuleStore, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, fmt.Errorf("open jetstream: %w", err)
+	}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: ruleBucket, History: 20, Storage: jetstream.FileStorage, Replicas: orDefault(replicas, 1),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", ruleBucket, err)
+	}
+	return &RuleStore{kv: kv}, nil
+}
+
+// Load returns the stored document and its revision, or ErrNotFound before the first
+// one was stored.
+func (r *RuleStore) Load(ctx context.Context) ([]byte, uint64, error) {
+	entry, err := r.kv.Get(ctx, "current")
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, 0, fmt.Errorf("rules: %w", ErrNotFound)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read rules: %w", err)
+	}
+	return entry.Value(), entry.Revision(), nil
+}
+
+// Store writes a document over the revision that its author saw (0: none yet).
+// ErrLost: somebody else stored another one.
+func (r *RuleStore) Store(ctx context.Context, doc []byte, rev uint64) (uint64, error) {
+	next, err := r.kv.Update(ctx, "current", doc, rev)
+	if outpaced(err) {
+		return 0, fmt.Errorf("store rules: %w", ErrLost)
+	}
+	return next, refusal("store rules", err)
+}

@@ -1,0 +1,54 @@
+package worker
+
+import (
+	_ "embed"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/chat"
+	"sluice/internal/llm"
+)
+
+// The system prompts that serve where none is configured.
+var (
+	//go:embed prompt_zh.txt
+	promptChinese string
+	//go:embed prompt_en.txt
+	promptEnglish string
+)
+
+// prompt is the system prompt, every earlier exchange of the session that the question
+// carries, and the message. Each text keeps the role of who wrote it. An exchange
+// stands where its answer came, so that roles alternate; messages that are still open
+// are left out: they get an answer of their own.
+func (w *Worker) prompt(q chat.Question) []llms.MessageContent {
+	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, w.system(q.Ticket.Language))}
+	asked := map[string]string{}
+	for _, e := range q.History {
+		switch e.Who {
+		case chat.ByCustomer:
+			asked[e.Ticket] = e.Text
+		case chat.ByBot:
+			if text := asked[e.Ticket]; text != "" {
+				messages = append(messages, llms.TextParts(llms.ChatMessageTypeHuman, text))
+			}
+			messages = append(messages, llms.TextParts(llms.ChatMessageTypeAI, e.Text))
+		}
+	}
+	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, q.Ticket.Message))
+}
+
+func (w *Worker) system(language string) string {
+	if text := w.cfg.Prompts[language]; text != "" {
+		return text
+	}
+	if language == chat.Chinese {
+		return promptChinese
+	}
+	return promptEnglish
+}
+
+func usageOf(resp *llms.ContentResponse) *chat.Usage {
+	u := llm.UsageOf(resp)
+	return &chat.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
+}

@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/chat"
+)
+
+// Config describes a worker.
+type Config struct {
+	// Templates are the answers that need no vendor: intent → language → text. The
+	// intent Other is required in both languages, and serves every intent without one.
+	Templates map[string]map[string]string
+	// Prompts are the system prompts by language. A missing one is the shipped one.
+	Prompts map[string]string
+	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
+	MaxTokens int
+}
+
+// Other is the intent of a message that no other one fits.
+const Other = "other"
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	for _, lang := range []string{chat.Chinese, chat.English} {
+		if c.Templates[Other][lang] == "" {
+			return fmt.Errorf("worker config: Templates[%s][%s] is empty", Other, lang)
+		}
+	}
+	if c.MaxTokens < 0 {
+		return errors.New("worker config: MaxTokens must not be negative")
+	}
+	return nil
+}
+
+// Worker makes answers with one model. It is safe for concurrent use.
+type Worker struct {
+	cfg    Config
+	model  llms.Model
+	policy *bluemonday.Policy
+}
+
+// New returns a worker that calls model, which stands behind the vendor gate.
+func New(model llms.Model, cfg Config) (*Worker, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.MaxTokens == 0 {
+		cfg.MaxTokens = 800
+	}
+	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
+}
+
+// Answer asks the model with the session's history. stream gets the customer's text as
+// it comes and must not block. An answer that was cut short is an error, never an answer.
+func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error) {
+	resp, err := w.model.GenerateContent(ctx, w.prompt(q),
+		llms.WithMaxTokens(w.cfg.MaxTokens),
+		llms.WithStreamingFunc(func(_ context.Context, piece []byte) error {
+			stream(string(piece))
+			return nil
+		}))
+	if err != nil {
+		return chat.Answer{}, fmt.Errorf("ask the model: %w", err)
+	}
+	text := resp.Choices[0].Content
+	return chat.Answer{
+		Reply: w.reply(text, q.Ticket.Language),
+		Route: chat.RouteAgent,
+		Usage: usageOf(resp),
+	}, nil
+}
+
+// Fallback answers with the template of the ticket's intent, in its language.
+func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
+	text := w.cfg.Templates[t.Intent][t.Language]
+	if text == "" {
+		text = w.cfg.Templates[Other][t.Language]
+	}
+	return chat.Answer{Reply: w.reply(text, t.Language), Route: chat.RouteTemplate, Reason: reason}
+}
+
+func (w *Worker) reply(text, language string) chat.Reply {
+	return chat.Reply{Text: text, HTML: w.render(text), Locale: language, Sources: []chat.Source{}}
+}
