@@ -58,6 +58,10 @@ func (q *Queue) Accept(ctx context.Context, t chat.Ticket, c Claim) (_ chat.Tick
 		if err != nil {
 			return t, false, err
 		}
+		// Created by somebody else meanwhile: a later state than accepting is not ours to write.
+		if stored.Status != chat.Accepting {
+			return stored.Ticket, true, nil
+		}
 	}
 	return q.enter(ctx, stored)
 }

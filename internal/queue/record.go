@@ -49,7 +49,9 @@ func (q *Queue) Records(ctx context.Context, src Source, max int, wait time.Dura
 	if err != nil {
 		return nil, fmt.Errorf("open recorder of %s: %w", src, err)
 	}
-	batch, err := cons.Fetch(max, jetstream.FetchMaxWait(wait))
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	batch, err := cons.Fetch(max, jetstream.FetchContext(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read records of %s: %w", src, err)
 	}
@@ -70,7 +72,7 @@ func (q *Queue) Records(ctx context.Context, src Source, max int, wait time.Dura
 		}
 		all = append(all, r)
 	}
-	if err := batch.Error(); err != nil && len(all) == 0 && !errors.Is(err, jetstream.ErrNoMessages) {
+	if err := batch.Error(); err != nil && len(all) == 0 && ctx.Err() == nil && !errors.Is(err, jetstream.ErrNoMessages) {
 		return nil, fmt.Errorf("read records of %s: %w", src, err)
 	}
 	return all, nil
