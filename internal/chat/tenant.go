@@ -40,3 +40,8 @@ func HashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
+
+// SetKeys gives the tenant new keys; the former ones open nothing once it is stored.
+func (t *Tenant) SetKeys(k Keys) {
+	t.SecretHash, t.PublicHash, t.Publishable = HashKey(k.Secret), HashKey(k.Publishable), k.Publishable
+}

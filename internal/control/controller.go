@@ -86,6 +86,9 @@ func (c *Controller) Ready() <-chan struct{} { return c.ready }
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.close()
 	epoch, err := c.queue.NewEpoch(ctx, c.cfg.Node)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

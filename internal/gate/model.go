@@ -14,6 +14,9 @@ type Backend struct {
 	Model        llms.Model
 	Name         string        // of the model, for the record
 	ReleaseAfter time.Duration // how long a permit stays after a call that did not end well
+	// Ended reports whether the body behind an answer came to its end by itself; where
+	// it had to be cut, the permit stays as after a failure. Nil: it always does.
+	Ended func(*llms.ContentResponse) bool
 }
 
 // Model is an llms.Model whose every call holds a permit of the vendor it goes to. The
@@ -53,7 +56,9 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err != nil {
 		return nil, err
 	}
-	after = 0
+	if b.Ended == nil || b.Ended(resp) {
+		after = 0
+	}
 	return resp, nil
 }
 

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/internal/chat"
 )
+
+// subscribeLimit is how long the server may take to confirm a subscription.
+const subscribeLimit = 10 * time.Second
 
 // Feed gives each new durable event of every session to visit, in the order of the
 // log, until ctx ends. One feed serves all sockets and long polls of a node. ready is
@@ -85,7 +89,9 @@ func (q *Queue) subscribe(subject string, visit nats.MsgHandler) (func(), error)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
-	if err := q.nc.Flush(); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), subscribeLimit)
+	defer cancel()
+	if err := q.nc.FlushWithContext(ctx); err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
 	return func() { _ = sub.Unsubscribe() }, nil

@@ -1,20 +1,35 @@
-// Package queuetest prepares test binaries whose tests run a real nats-server, inside
-// synctest bubbles too.
+// Package queuetest lets tests run a real nats-server inside synctest bubbles.
 package queuetest
 
 import (
 	"testing"
+	"testing/synctest"
+	_ "unsafe" // for go:linkname
 
-	"github.com/nats-io/nats-server/v2/server/ats"
+	_ "github.com/nats-io/nats-server/v2/server/ats" // owns clockDone
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests and fails if a goroutine outlives them.
+// clockDone ends the goroutine by which nats-server keeps a coarse clock for its
+// stores, one per process. Message expiry goes by that clock.
 //
-// nats-server keeps one clock goroutine per process, which waits on a channel of its
-// package. Started by a server inside a bubble it would keep that bubble's time from ever
-// advancing, because the channel is not the bubble's; so it is started here, outside.
-func Main(m *testing.M) {
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"))
+//go:linkname clockDone github.com/nats-io/nats-server/v2/server/ats.done
+var clockDone chan struct{}
+
+// Bubble runs f in a synctest bubble in which a nats-server works to the bubble's time.
+// Without it the server's clock goroutine would wait on a channel from outside, which
+// keeps the time of a bubble from advancing.
+//
+// The clock is the process's: a test that calls Bubble must not be parallel, and a test
+// of the same package that runs a server outside a bubble must be, so that it starts
+// after the bubbles. f stops its server before it returns.
+func Bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		clockDone = make(chan struct{}, 1)
+		f(t)
+	})
 }
+
+// Main runs the tests of a package and fails if a goroutine outlives them.
+func Main(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+	"sluice/internal/rules"
+)
+
+// Line tells where tickets stand. Places are counted from 1.
+type Line interface {
+	// Standing returns a waiting ticket's place and when it might begin; ok is false
+	// for one that does not stand in the line (yet).
+	Standing(ticket string) (position int, eta time.Duration, ok bool)
+	// Behind returns the place that a new ticket of a lane would have.
+	Behind(lane chat.Lane) (position int, eta time.Duration)
+}
+
+// History answers for what the engine keeps no more. An error that is
+// queue.ErrNotFound says that it never was; any other, that history is away.
+type History interface {
+	// Ticket returns a chat.Ticket as JSON.
+	Ticket(ctx context.Context, tenant, id string) (json.RawMessage, error)
+	// Events returns a session's events with seq greater than after, in order.
+	Events(ctx context.Context, tenant, session string, after uint64, limit int) ([]chat.Event, error)
+}
+
+// Check asks one dependency for its state.
+type Check struct {
+	Name     string
+	Required bool // without it no request can be accepted
+	State    func(ctx context.Context) (state string, err error)
+}
+
+// Deps is what the stage works with. History may be nil, the rest may not.
+type Deps struct {
+	Queue    *queue.Queue
+	Rules    func() *rules.Rules // the rules in force now
+	Classify func(text string) (intent string, urgent bool)
+	Line     Line
+	History  History
+	Checks   []Check
+	Log      zerolog.Logger
+}
+
+// Config describes the HTTP side.
+type Config struct {
+	// PublicURL is where callers reach the server, for the API document. Defaults to
+	// none: the document's own address.
+	PublicURL string
+	// PublishableKey is the key that the demo page at / opens its sockets with.
+	// Defaults to none: the page says so.
+	PublishableKey string
+	// Polls is the most long polls that wait at once. Defaults to 10,000.
+	Polls int
+	// Stop is the longest that Run waits for answers under way once its context has
+	// ended, and then once more for the sockets. Defaults to 5s.
+	Stop    time.Duration
+	Sockets SocketConfig
+}
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("api config: PublicURL must be an absolute http or https URL, is %q", c.PublicURL)
+		}
+	}
+	if c.Polls < 0 || c.Stop < 0 {
+		return errors.New("api config: Polls and Stop must not be negative")
+	}
+	return c.Sockets.Validate()
+}
+
+// API is the stage. Its handlers may be used as soon as New returns; what waits for
+// news (long polls, sockets) hears some only while Run runs.
+type API struct {
+	deps    Deps
+	cfg     Config
+	intake  *Intake
+	hub     *hub
+	sockets *sockets
+	polls   chan struct{} // a token for each long poll that waits
+	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
+	stopping chan struct{}
+	echo     *echo.Echo
+}
+
+// New builds the stage; it does no I/O.
+func New(deps Deps, cfg Config) (*API, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if deps.Queue == nil || deps.Rules == nil || deps.Classify == nil || deps.Line == nil {
+		return nil, errors.New("api: Queue, Rules, Classify and Line are required")
+	}
+	cfg.Polls, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Stop, 5*time.Second)
+	a := &API{
+		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
+		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}),
+	}
+	a.sockets = newSockets(socketDeps{
+		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,
+		log: deps.Log.With().Str("stage", "api").Logger(),
+	}, cfg.Sockets)
+	var err error
+	if a.echo, err = a.routes(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Handler returns everything that the stage serves over TCP.
+func (a *API) Handler() http.Handler { return a.echo }
+
+// Drain refuses new messages from now on with 503 draining. Reads, long polls and
+// sockets go on.
+func (a *API) Drain() { a.intake.draining.Store(true) }

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+	"sluice/internal/rules"
+)
+
+// acceptTimeout is the longest that a caller waits for the engine to accept.
+const acceptTimeout = 10 * time.Second
+
+// The refusals for load say when to try again, within these.
+const (
+	minRetry = time.Second
+	maxRetry = 30 * time.Second
+)
+
+// Message is what a customer sends, on whichever way it came in. Only Tenant and Text
+// are required.
+type Message struct {
+	Tenant      chat.Tenant
+	Session     string // empty: a new one
+	Text        string
+	CMID        string // the socket client's own id of the message
+	Locale      string // BCP 47; decides the language of a text without letters
+	Phone       string // E.164
+	CallbackURL string
+	Lane        chat.Lane     // empty: the tenant's own
+	MaxWait     time.Duration // from acceptance to the route decision; 0: the lane's
+	Customer    *chat.Customer
+	Metadata    map[string]string
+	// Claim lets the same request again meet the same ticket. Keys of different ways
+	// in carry different prefixes.
+	Claim queue.Claim
+}
+
+// Intake is the one way in for messages. It is safe for concurrent use.
+type Intake struct {
+	queue    *queue.Queue
+	rules    func() *rules.Rules
+	classify func(text string) (intent string, urgent bool)
+	line     Line
+	sessions *locks
+	draining atomic.Bool
+}
+
+func newIntake(d Deps) *Intake {
+	return &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, line: d.Line, sessions: newLocks()}
+}
+
+// Submit checks a message, classifies it once and makes it durable. dup: the ticket
+// is an earlier one, because of the same claim or because the session's last message
+// is the same and still open. A returned ticket whose Seq is 0 is accepted, but its
+// event is not in the talk log yet. Every error is a *chat.Error.
+func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup bool, err error) {
+	if in.draining.Load() {
+		return chat.Ticket{}, false, errDraining()
+	}
+	limits := in.rules().Lanes
+	if err := m.check(limits); err != nil {
+		return chat.Ticket{}, false, err
+	}
+	t = in.ticket(m, limits, time.Now().UTC())
+	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
+	defer cancel()
+	t, dup, err = in.accept(ctx, m, t)
+	if err != nil {
+		return chat.Ticket{}, false, in.refusal(err, t.Lane)
+	}
+	return t, dup, nil
+}
+
+// ticket makes the ticket of a message that was checked.
+func (in *Intake) ticket(m Message, limits map[chat.Lane]rules.Lane, now time.Time) chat.Ticket {
+	t := chat.Ticket{
+		ID: chat.NewTicketID(), Tenant: m.Tenant.Name, Session: m.Session, Lane: m.Lane,
+		Message: m.Text, CMID: m.CMID, Language: chat.Language(m.Text, m.Locale),
+		Phone: m.Phone, CallbackURL: m.CallbackURL, Customer: m.Customer, Metadata: m.Metadata,
+		AcceptedAt: now,
+	}
+	if t.Session == "" {
+		t.Session = chat.NewSessionID()
+	}
+	if t.Lane == "" {
+		t.Lane = m.Tenant.Lane
+	}
+	t.Intent, t.Urgent = in.classify(m.Text)
+	// Nobody waits for a line of a batch, however urgent it sounds.
+	if t.Urgent && t.Lane != chat.Batch {
+		t.Lane = chat.High
+	}
+	wait := limits[t.Lane].MaxWait
+	if m.MaxWait > 0 {
+		// A ticket that was raised may have asked for more than its new lane gives.
+		wait = min(m.MaxWait, wait)
+	}
+	t.Deadline = now.Add(wait)
+	return t
+}
+
+// accept applies the same-question rule, then makes the ticket durable. Messages of
+// one session go one after the other, so that a double click meets its first half.
+func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ticket, bool, error) {
+	if m.Session == "" || t.Lane == chat.Batch {
+		return in.queue.Accept(ctx, t, m.Claim)
+	}
+	unlock, err := in.sessions.lock(ctx, t.Tenant+"."+t.Session)
+	if err != nil {
+		return t, false, err
+	}
+	defer unlock()
+	open, found, err := in.sameQuestion(ctx, t)
+	if err != nil {
+		return t, false, err
+	}
+	if !found {
+		return in.queue.Accept(ctx, t, m.Claim)
+	}
+	if m.Claim.Key == "" {
+		return open, true, nil
+	}
+	// The claim is recorded for the open ticket: repeated after its end, the request
+	// must still meet it. A claim that names another ticket wins.
+	t.ID = open.ID
+	return in.queue.Accept(ctx, t, m.Claim)
+}
+
+// sameQuestion returns the ticket of the session's last message, if that message is
+// the same as t's and the ticket is open.
+func (in *Intake) sameQuestion(ctx context.Context, t chat.Ticket) (chat.Ticket, bool, error) {
+	last, err := in.queue.Question(ctx, t.Tenant, t.Session)
+	if errors.Is(err, queue.ErrNotFound) {
+		return chat.Ticket{}, false, nil
+	}
+	if err != nil || last.Text != t.Message {
+		return chat.Ticket{}, false, err
+	}
+	s, err := in.queue.Ticket(ctx, last.Ticket)
+	if errors.Is(err, queue.ErrNotFound) {
+		return chat.Ticket{}, false, nil
+	}
+	return s.Ticket, err == nil && !s.Status.Ended(), err
+}
+
+// refusal says what a failed acceptance means to the caller.
+func (in *Intake) refusal(err error, lane chat.Lane) *chat.Error {
+	switch {
+	case errors.Is(err, queue.ErrFull):
+		return &chat.Error{
+			Kind: chat.Overloaded, Code: codeQueueFull, Err: err, RetryAfter: in.room(lane),
+			Detail: "the lane is full; try again after the time in retry_after_ms",
+		}
+	case errors.Is(err, queue.ErrStorage):
+		return &chat.Error{
+			Kind: chat.Overloaded, Code: codeStorageFull, Err: err, RetryAfter: maxRetry,
+			Detail: "the store is full; nothing was kept",
+		}
+	case errors.Is(err, queue.ErrReused):
+		return &chat.Error{
+			Kind: chat.Conflict, Code: codeIdempotency, Err: err,
+			Detail: "the same key was used with another body within the last 24 hours",
+		}
+	}
+	return unavailable(err)
+}
+
+// room estimates when a full lane has places again: when all that stand in it now
+// have gone, which is at the lane's max wait at the latest.
+func (in *Intake) room(lane chat.Lane) time.Duration {
+	_, eta := in.line.Behind(lane)
+	return max(minRetry, min(eta, in.rules().Lanes[lane].MaxWait, maxRetry))
+}
+
+func errDraining() *chat.Error {
+	return &chat.Error{
+		Kind: chat.Overloaded, Code: codeDraining, RetryAfter: 5 * time.Second,
+		Detail: "this node is stopping and takes nothing more in",
+	}
+}

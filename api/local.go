@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+)
+
+// TenantInfo is a tenant without its secrets.
+type TenantInfo struct {
+	Name      string    `json:"name"`
+	Lane      chat.Lane `json:"lane"`
+	Origins   []string  `json:"origins,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// TenantKeys is a tenant with its new secrets, which are shown this once.
+type TenantKeys struct {
+	Name string    `json:"name"`
+	Lane chat.Lane `json:"lane"`
+	chat.Keys
+	IdentitySecret string `json:"identity_secret"` // signs the identities of its customers
+}
+
+// Local returns what commands on the same machine may ask a running instance. It has
+// no keys of its own: the socket file's permissions guard it.
+//
+//	POST /tenants              {name, lane?} → 201 TenantKeys
+//	GET  /tenants              → []TenantInfo
+//	POST /tenants/{name}/keys  → TenantKeys; the former keys open nothing any more
+func (a *API) Local() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /tenants", a.local(a.addTenant))
+	mux.HandleFunc("GET /tenants", a.local(a.listTenants))
+	mux.HandleFunc("POST /tenants/{name}/keys", a.local(a.renewKeys))
+	mux.HandleFunc("/", a.local(func(http.ResponseWriter, *http.Request) (int, any, error) {
+		return 0, nil, notFound("call")
+	}))
+	return mux
+}
+
+// local answers with JSON or with a problem.
+func (a *API) local(handle func(http.ResponseWriter, *http.Request) (int, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		status, body, err := handle(w, r)
+		if err != nil {
+			p := problemOf(err)
+			if p.cause != nil {
+				a.deps.Log.Error().Err(p.cause).Str("stage", "api").Str("path", r.Pattern).Msg("local call")
+			}
+			writeProblem(w, p)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		// A command that has gone cannot be told.
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func (a *API) addTenant(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	var in struct {
+		Name string    `json:"name"`
+		Lane chat.Lane `json:"lane"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		return 0, nil, chat.Bad("body", "must be JSON with name and lane: %v", err)
+	}
+	if in.Lane == "" {
+		in.Lane = chat.Normal
+	}
+	if !chat.IsTenantName(in.Name) {
+		return 0, nil, chat.Bad("name", "must be 1 to 32 of a-z 0-9 -")
+	}
+	if !in.Lane.Interactive() {
+		return 0, nil, chat.Bad("lane", "must be one of high, normal, low")
+	}
+	t, keys := newTenant(in.Name, in.Lane, time.Now().UTC())
+	err = a.deps.Queue.AddTenant(r.Context(), t)
+	if errors.Is(err, queue.ErrExists) {
+		return 0, nil, &chat.Error{Kind: chat.Conflict, Code: codeTenantExists, Detail: "there is a tenant of that name"}
+	}
+	if err != nil {
+		return 0, nil, unavailable(err)
+	}
+	return http.StatusCreated, TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
+}
+
+// newTenant makes a tenant with random keys.
+func newTenant(name string, lane chat.Lane, now time.Time) (chat.Tenant, chat.Keys) {
+	keys := chat.NewKeys()
+	t := chat.Tenant{Name: name, Lane: lane, CreatedAt: now, IdentitySecret: "is_" + rand.Text()}
+	t.SetKeys(keys)
+	return t, keys
+}
+
+func (a *API) listTenants(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	all, err := a.deps.Queue.Tenants(r.Context())
+	if err != nil {
+		return 0, nil, unavailable(err)
+	}
+	list := make([]TenantInfo, 0, len(all))
+	for _, t := range all {
+		list = append(list, TenantInfo{t.Name, t.Lane, t.Origins, t.CreatedAt})
+	}
+	return http.StatusOK, list, nil
+}
+
+// renewKeys replaces both keys. The identity secret stays: changing it would shut out
+// every customer who is signed in at the tenant's.
+func (a *API) renewKeys(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	t, err := a.tenant(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return 0, nil, err
+	}
+	keys := chat.NewKeys()
+	t.SetKeys(keys)
+	if err := a.deps.Queue.SetTenant(r.Context(), t); err != nil {
+		return 0, nil, unavailable(err)
+	}
+	return http.StatusOK, TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
+}
+
+func (a *API) tenant(ctx context.Context, name string) (chat.Tenant, error) {
+	if !chat.IsTenantName(name) {
+		return chat.Tenant{}, notFound("tenant")
+	}
+	t, err := a.deps.Queue.Tenant(ctx, name)
+	if errors.Is(err, queue.ErrNotFound) {
+		return chat.Tenant{}, notFound("tenant")
+	}
+	if err != nil {
+		return chat.Tenant{}, unavailable(err)
+	}
+	return t, nil
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/swaggest/swgui"
+	"github.com/swaggest/swgui/v5emb"
+
+	"sluice/web"
+)
+
+// The policies of pages. Nothing of theirs may come from elsewhere.
+const (
+	demoPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	// The embedded Swagger UI starts itself by an inline script.
+	docsPolicy = "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
+		"img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+const demoPage = "index.html"
+
+// registerPages serves the demo page at /, each of its files beside it, and the API
+// page at /docs.
+func (a *API) registerPages(e *echo.Echo, spec []byte) error {
+	page, err := a.demo()
+	if err != nil {
+		return err
+	}
+	e.GET("/", func(c echo.Context) error {
+		c.Response().Header().Set("Content-Security-Policy", demoPolicy)
+		return c.Blob(http.StatusOK, "text/html; charset=utf-8", page)
+	})
+	err = fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) == ".html" {
+			return err
+		}
+		content, err := web.Files.ReadFile(name)
+		if err == nil {
+			e.GET("/"+name, file(name, content))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read web files: %w", err)
+	}
+	e.GET("/openapi.json", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/json", spec) })
+	docs := echo.WrapHandler(v5emb.NewWithConfig(swgui.Config{ShowTopBar: false})("Sluice API", "/openapi.json", "/docs"))
+	serve := func(c echo.Context) error {
+		c.Response().Header().Set("Content-Security-Policy", docsPolicy)
+		c.Response().Header().Set("Cache-Control", "no-cache")
+		return docs(c)
+	}
+	e.GET("/docs", serve)
+	e.GET("/docs/*", serve)
+	return nil
+}
+
+// demo makes the demo page; only the publishable key is put into it.
+func (a *API) demo() ([]byte, error) {
+	t, err := template.ParseFS(web.Files, demoPage)
+	if err != nil {
+		return nil, fmt.Errorf("parse demo page: %w", err)
+	}
+	var page bytes.Buffer
+	if err := t.Execute(&page, struct{ PublishableKey string }{a.cfg.PublishableKey}); err != nil {
+		return nil, fmt.Errorf("make demo page: %w", err)
+	}
+	return page.Bytes(), nil
+}
+
+// file serves one file of the widget; pages of every origin may load it.
+func file(name string, content []byte) echo.HandlerFunc {
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", tag)
+		http.ServeContent(c.Response(), c.Request(), name, time.Time{}, bytes.NewReader(content))
+		return nil
+	}
+}

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
+	"github.com/rs/zerolog"
+
+	"sluice/internal/queue"
+)
+
+// subprotocol is what a client must offer.
+const subprotocol = "sluice.v1"
+
+// SocketConfig describes the sockets. The zero value is the default.
+type SocketConfig struct {
+	Max        int           // sockets of this process. Defaults to 20,000.
+	MaxTenant  int           // sockets of one tenant in this process. Defaults to 10,000.
+	MaxSession int           // sockets of one session in this process. Defaults to 10.
+	Hello      time.Duration // the longest wait for a hello. Defaults to 10s.
+	Ping       time.Duration // how often both sides ask for a sign of life. Defaults to 25s.
+	Write      time.Duration // the longest that one frame may take to leave. Defaults to 10s.
+	Refresh    time.Duration // how often a place in the queue is looked at. Defaults to 2s.
+	Lag        int           // events and deltas that a reader may fall behind. Defaults to 256.
+	Rate       float64       // messages a second from one socket. Defaults to 2.
+	Burst      int           // messages at once from one socket. Defaults to 10.
+	// Spread is the time over which clients come back after a goaway. Defaults to 5s.
+	Spread time.Duration
+}
+
+// Validate names the field that is wrong.
+func (c SocketConfig) Validate() error {
+	for name, v := range map[string]int64{
+		"Max": int64(c.Max), "MaxTenant": int64(c.MaxTenant), "MaxSession": int64(c.MaxSession),
+		"Hello": int64(c.Hello), "Ping": int64(c.Ping), "Write": int64(c.Write), "Refresh": int64(c.Refresh),
+		"Lag": int64(c.Lag), "Burst": int64(c.Burst), "Spread": int64(c.Spread),
+	} {
+		if v < 0 {
+			return fmt.Errorf("socket config: %s must not be negative, is %d", name, v)
+		}
+	}
+	if !(c.Rate >= 0) {
+		return fmt.Errorf("socket config: Rate must not be negative, is %v", c.Rate)
+	}
+	return nil
+}
+
+func (c SocketConfig) withDefaults() SocketConfig {
+	return SocketConfig{
+		Max: or(c.Max, 20_000), MaxTenant: or(c.MaxTenant, 10_000), MaxSession: or(c.MaxSession, 10),
+		Hello: or(c.Hello, 10*time.Second), Ping: or(c.Ping, 25*time.Second), Write: or(c.Write, 10*time.Second),
+		Refresh: or(c.Refresh, 2*time.Second), Lag: or(c.Lag, 256),
+		Rate: or(c.Rate, 2), Burst: or(c.Burst, 10), Spread: or(c.Spread, 5*time.Second),
+	}
+}
+
+func or[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// socketDeps is what the sockets work with.
+type socketDeps struct {
+	queue  *queue.Queue
+	intake *Intake
+	hub    *hub
+	line   Line
+	log    zerolog.Logger
+}
+
+// sockets holds every open socket of the process. It is safe for concurrent use.
+type sockets struct {
+	socketDeps
+	cfg SocketConfig
+	wg  sync.WaitGroup // a count for each socket in all
+
+	mu       sync.Mutex // guards what follows
+	all      map[*socket]struct{}
+	tenants  map[string]int
+	sessions map[talk]int
+	closed   bool
+}
+
+func newSockets(d socketDeps, cfg SocketConfig) *sockets {
+	return &sockets{
+		socketDeps: d, cfg: cfg.withDefaults(),
+		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk]int{},
+	}
+}
+
+// handle serves GET /v1/chat: it returns when the socket and everything that it started
+// has ended.
+func (s *sockets) handle(c echo.Context) error {
+	if s.stopped() {
+		return errDraining()
+	}
+	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
+		Subprotocols: []string{subprotocol},
+		// The origin is checked at the hello: only its key says whose list counts.
+		InsecureSkipVerify: true,
+	})
+	if err != nil {
+		// The library has answered already.
+		s.log.Debug().Err(err).Msg("socket was not opened")
+		return nil
+	}
+	// The request's context ends with the server's hard stop, not with the client's leaving.
+	ctx, cut := context.WithCancel(c.Request().Context())
+	defer cut()
+	k := newSocket(s, conn, c.Request().Header, cut)
+	// An oversized frame is ours to refuse, with our own code.
+	conn.SetReadLimit(-1)
+	if !s.enter(k) {
+		k.end(closeTooMany, "this server has no room for another socket")
+	}
+	defer s.leave(k)
+	k.run(ctx)
+	return nil
+}
+
+// count returns how many sockets are open.
+func (s *sockets) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
+// closeAll takes no more sockets in, tells every client to come back later, closes
+// with 4001 and waits until all that the sockets started has ended. When ctx ends
+// first, what is left is cut.
+func (s *sockets) closeAll(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	for k := range s.all {
+		k.goAway()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.wg.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for k := range s.all {
+		k.cut()
+	}
+	s.mu.Unlock()
+	<-done
+	return errors.New("close sockets: some had to be cut")
+}
+
+func (s *sockets) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// enter counts a socket; leave must follow whatever it returns. false: there is no
+// room for it.
+func (s *sockets) enter(k *socket) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wg.Add(1)
+	s.all[k] = struct{}{}
+	if s.closed {
+		k.goAway()
+	}
+	return len(s.all) <= s.cfg.Max
+}
+
+// join counts a socket that has said whose it is. A code other than 0 refuses it.
+func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.tenants[t.tenant] >= s.cfg.MaxTenant:
+		return closeTooMany, "the tenant has no room for another socket"
+	case s.sessions[t] >= s.cfg.MaxSession:
+		return closeTooManyHere, "the session is open too often"
+	}
+	s.tenants[t.tenant]++
+	s.sessions[t]++
+	k.joined = &t
+	return 0, ""
+}
+
+func (s *sockets) leave(k *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, k)
+	if t := k.joined; t != nil {
+		drop(s.tenants, t.tenant)
+		drop(s.sessions, *t)
+	}
+	s.wg.Done()
+}
+
+func drop[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
+	}
+}

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"sluice/internal/chat"
+)
+
+// backlog is how many frames may wait for the writer. Who produces more waits; the
+// listener behind the feed is what overflows when a client reads too slowly.
+const backlog = 16
+
+// The frames of any type that a client may send, a second and at once.
+const (
+	frameRate  = 20
+	frameBurst = 100
+)
+
+// socket is one connection. Its goroutines: the reader (run), the writer, after the
+// hello the feed, and now and then a ping. run waits for them all.
+type socket struct {
+	*sockets
+	conn   *websocket.Conn
+	header http.Header
+	cut    func() // ends the connection without another word
+	wg     sync.WaitGroup
+	out    chan any      // frames for the writer
+	over   chan struct{} // closed by end
+	once   sync.Once
+	code   websocket.StatusCode // written before over is closed; 0: no close frame
+	reason string
+
+	sends  *rate.Limiter
+	frames *rate.Limiter
+	joined *talk // guarded by sockets.mu
+
+	// Written by the hello, before any other goroutine reads them.
+	tenant   chat.Tenant
+	session  string
+	customer *chat.Customer
+	locale   string
+}
+
+func newSocket(s *sockets, conn *websocket.Conn, header http.Header, cut func()) *socket {
+	return &socket{
+		sockets: s, conn: conn, header: header, cut: cut,
+		out: make(chan any, backlog), over: make(chan struct{}),
+		sends:  rate.NewLimiter(rate.Limit(s.cfg.Rate), s.cfg.Burst),
+		frames: rate.NewLimiter(frameRate, frameBurst),
+	}
+}
+
+// run serves the socket until it has ended. The end of hard cuts the connection.
+func (k *socket) run(hard context.Context) {
+	ctx, cancel := context.WithCancel(hard)
+	defer cancel()
+	k.wg.Go(func() { k.write(hard) })
+	late := time.AfterFunc(k.cfg.Hello, func() { k.end(closeSlow, "no hello in time") })
+	if k.conn.Subprotocol() != subprotocol {
+		k.end(closeBadFrame, "the subprotocol must be "+subprotocol)
+	}
+	if data, ok := k.read(ctx); ok && k.greet(ctx, data) {
+		late.Stop()
+		for ok {
+			if data, ok = k.read(ctx); ok {
+				k.obey(ctx, data)
+			}
+		}
+	}
+	late.Stop()
+	k.end(0, "")
+	cancel()
+	k.wg.Wait()
+	k.log.Debug().Str("tenant", k.tenant.Name).Str("session", k.session).Int("code", int(k.code)).Msg("socket closed")
+}
+
+// read returns the next frame; false ends the reader.
+func (k *socket) read(ctx context.Context) ([]byte, bool) {
+	select {
+	case <-k.over:
+		return nil, false
+	default:
+	}
+	kind, r, err := k.conn.Reader(ctx)
+	if err != nil {
+		return nil, false
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxFrame+1))
+	switch {
+	case err != nil:
+		return nil, false
+	case len(data) > maxFrame:
+		k.end(closeBadFrame, "a frame holds at most 64 KiB")
+	case kind != websocket.MessageText:
+		k.end(closeBadFrame, "frames must be text")
+	case !k.frames.Allow():
+		k.end(closeTooMany, "too many frames")
+	default:
+		return data, true
+	}
+	return nil, false
+}
+
+// push hands a frame to the writer and waits for room; false: the socket is ending.
+func (k *socket) push(frame any) bool {
+	select {
+	case k.out <- frame:
+		return true
+	case <-k.over:
+		return false
+	}
+}
+
+// end begins the end: the writer closes the connection, which ends the reader. The
+// first caller's code counts.
+func (k *socket) end(code websocket.StatusCode, reason string) {
+	k.once.Do(func() {
+		k.code, k.reason = code, reason
+		close(k.over)
+	})
+}
+
+// goAway tells the client to come back within the spread, and ends.
+func (k *socket) goAway() {
+	select {
+	case k.out <- goawayFrame{Type: "goaway", AfterMS: k.cfg.Spread.Milliseconds()}:
+	default:
+		// Its queue is full: the close code alone says the same.
+	}
+	k.end(closeShutdown, "shutting down")
+}
+
+// write is the one writer of data frames, and closes the connection.
+func (k *socket) write(ctx context.Context) {
+	defer func() { _ = k.conn.CloseNow() }()
+	for {
+		select {
+		case frame := <-k.out:
+			if !k.put(ctx, frame) {
+				k.end(0, "")
+				return
+			}
+		case <-k.over:
+			k.finish(ctx)
+			return
+		}
+	}
+}
+
+// put writes one frame. After a time-out nothing more can be written: half a frame
+// may have left.
+func (k *socket) put(ctx context.Context, frame any) bool {
+	data, err := json.Marshal(frame)
+	if err != nil {
+		k.log.Error().Err(err).Msg("frame was not written")
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, k.cfg.Write)
+	defer cancel()
+	return k.conn.Write(ctx, websocket.MessageText, data) == nil
+}
+
+// finish writes what still waits and closes the connection. A client that is too slow
+// gets the rest when it resumes.
+func (k *socket) finish(ctx context.Context) {
+	if k.code == 0 {
+		return
+	}
+	for more := k.code != closeSlow; more; {
+		select {
+		case frame := <-k.out:
+			if !k.put(ctx, frame) {
+				return
+			}
+		default:
+			more = false
+		}
+	}
+	_ = k.conn.Close(k.code, k.reason)
+}
+
+// ping asks for a sign of life. A browser answers by itself.
+func (k *socket) ping(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, min(k.cfg.Ping, 2*k.cfg.Write))
+	defer cancel()
+	if k.conn.Ping(ctx) != nil {
+		k.end(closeSlow, "no answer to a ping")
+	}
+}

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/chat"
+)
+
+// page is how many events are read from the log at once.
+const page = 200
+
+// feed gives a session's events and deltas to one socket: first what the log has, then
+// what comes. Event seq grows by one, whatever the listener missed or heard twice.
+type feed struct {
+	*socket
+	listener  *listener
+	cursor    uint64       // seq of the newest event that was handed on
+	events    []chat.Event // read and not handed on yet
+	head      uint64
+	recovered bool
+	waits     map[string]*wait // by ticket
+}
+
+// openFeed listens and then reads the first page after the client's seq; without one,
+// the past is not replayed. false: the socket is ending.
+func (k *socket) openFeed(ctx context.Context, after *uint64) (*feed, bool) {
+	select {
+	case <-k.hub.ready():
+	case <-k.over:
+		return nil, false
+	}
+	f := &feed{socket: k, listener: k.hub.listen(k.tenant.Name, k.session, k.cfg.Lag), waits: map[string]*wait{}}
+	if err := f.begin(ctx, after); err != nil {
+		f.listener.close()
+		k.unavailable(err)
+		return nil, false
+	}
+	return f, true
+}
+
+func (f *feed) begin(ctx context.Context, after *uint64) (err error) {
+	if after == nil {
+		_, f.head, _, err = f.queue.Events(ctx, f.tenant.Name, f.session, 0, 0)
+		f.cursor, f.recovered = f.head, true
+		return err
+	}
+	f.cursor = *after
+	f.events, f.head, f.recovered, err = f.queue.Events(ctx, f.tenant.Name, f.session, f.cursor, page)
+	if err != nil {
+		return err
+	}
+	if f.head < f.cursor {
+		// The client has seen more than there is: its past is not ours. It gets all we have.
+		f.recovered = false
+		f.events, f.head, _, err = f.queue.Events(ctx, f.tenant.Name, f.session, 0, page)
+		f.cursor = 0
+	}
+	if !f.recovered {
+		f.cursor = f.head
+		if len(f.events) > 0 {
+			f.cursor = f.events[0].Seq - 1
+		}
+	}
+	return err
+}
+
+// run hands on until the socket ends.
+func (f *feed) run(ctx context.Context) {
+	defer f.listener.close()
+	if !f.replay() || !f.catchUp(ctx, f.head) {
+		return
+	}
+	ping := time.NewTicker(f.cfg.Ping)
+	defer ping.Stop()
+	look := time.NewTimer(0)
+	defer look.Stop()
+	for {
+		select {
+		case <-f.over:
+			return
+		case it, open := <-f.listener.C:
+			if !open {
+				f.end(closeSlow, "too slow")
+				return
+			}
+			if !f.give(ctx, it) {
+				return
+			}
+			if it.Event != nil && it.Event.Who == chat.ByCustomer {
+				// Soon, not now: the line may not know the ticket yet, and the ack goes first.
+				look.Reset(f.cfg.Refresh / 8)
+			}
+		case <-look.C:
+			f.showPlaces(ctx)
+			if len(f.waits) > 0 {
+				look.Reset(f.cfg.Refresh)
+			}
+		case <-ping.C:
+			f.wg.Go(func() { f.ping(ctx) })
+		}
+	}
+}
+
+func (f *feed) give(ctx context.Context, it item) bool {
+	switch {
+	case it.Delta != nil:
+		return f.push(deltaFrame{Type: "delta", Delta: *it.Delta})
+	case it.Event.Seq <= f.cursor:
+		return true
+	case it.Event.Seq == f.cursor+1:
+		return f.handOn(*it.Event)
+	}
+	return f.catchUp(ctx, it.Event.Seq)
+}
+
+// catchUp reads from the log until the event with the seq upTo was handed on.
+func (f *feed) catchUp(ctx context.Context, upTo uint64) bool {
+	for f.cursor < upTo {
+		events, _, ok, err := f.queue.Events(ctx, f.tenant.Name, f.session, f.cursor, page)
+		if err != nil {
+			f.unavailable(err)
+			return false
+		}
+		if !ok || len(events) == 0 {
+			// They expired under our hands: the client learns it from its next welcome.
+			f.end(closeUnavailable, "events have expired")
+			return false
+		}
+		f.events = events
+		if !f.replay() {
+			return false
+		}
+	}
+	return true
+}
+
+// replay hands on the page that was read.
+func (f *feed) replay() bool {
+	for _, e := range f.events {
+		if !f.handOn(e) {
+			return false
+		}
+	}
+	f.events = nil
+	return true
+}
+
+func (f *feed) handOn(e chat.Event) bool {
+	f.cursor = e.Seq
+	f.track(e)
+	return f.push(eventFrame{Type: "event", Event: e})
+}

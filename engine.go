@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sluice/internal/queue"
+	"sluice/internal/rules"
+)
+
+// engine is the embedded NATS server with everything that Sluice keeps in it.
+type engine struct {
+	server *queue.Server
+	nc     *nats.Conn
+	queue  *queue.Queue
+	rules  *rules.Rules
+}
+
+// openEngine starts the server on the data directory and opens streams and buckets to
+// the measure of the rules. It reads a rules file only when none is stored yet.
+func openEngine(ctx context.Context, dir *dataDir, rulesFile string, log zerolog.Logger) (_ *engine, err error) {
+	e := &engine{}
+	defer func() {
+		if err != nil {
+			e.close()
+		}
+	}()
+	if e.server, err = queue.StartServer(ctx, queue.ServerConfig{Dir: dir.nats()}); err != nil {
+		return nil, err
+	}
+	if e.nc, err = e.server.Dial(); err != nil {
+		return nil, err
+	}
+	store, err := queue.OpenRules(ctx, e.nc, 1)
+	if err != nil {
+		return nil, err
+	}
+	if e.rules, err = loadRules(ctx, store, rulesFile); err != nil {
+		return nil, err
+	}
+	e.queue, err = queue.Open(ctx, e.nc, queue.Config{
+		Bounds: bounds(e.rules), KeepEvents: e.rules.Retention.Events, Fresh: true,
+		Log: log.With().Str("stage", "queue").Logger(),
+	})
+	return e, err
+}
+
+// loadRules returns the stored rules, or stores the first ones: the file's, or the shipped.
+func loadRules(ctx context.Context, store *queue.RuleStore, file string) (*rules.Rules, error) {
+	doc, _, err := store.Load(ctx)
+	if err == nil {
+		return rules.Parse("stored rules", doc)
+	}
+	if !errors.Is(err, queue.ErrNotFound) {
+		return nil, err
+	}
+	name, doc, err := readRules(file)
+	if err != nil {
+		return nil, err
+	}
+	r, err := rules.Parse(name, doc)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := store.Store(ctx, doc, 0); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readRules returns the rules file, or the shipped document when none is named.
+func readRules(file string) (name string, doc []byte, err error) {
+	if file == "" {
+		return "shipped rules", rules.Default(), nil
+	}
+	doc, err = os.ReadFile(file)
+	if err != nil {
+		return file, nil, fmt.Errorf("read rules: %w", err)
+	}
+	return file, doc, nil
+}
+
+// close ends the connection and shuts the server down, if they were opened.
+func (e *engine) close() {
+	if e.nc != nil {
+		e.nc.Close()
+	}
+	if e.server != nil {
+		e.server.Stop()
+	}
+}

@@ -1,0 +1,132 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // so that every process judges the name of a zone alike
+
+	"sluice/internal/chat"
+)
+
+// check judges the rules as a whole.
+func (d *document) check(r *Rules) {
+	for _, name := range chat.Lanes() {
+		d.checkLane("lanes."+string(name), name, r.Lanes[name])
+	}
+	d.checkIntake(r.Intake)
+	d.checkVendors(r.Vendors)
+	d.checkChains(r)
+	d.checkValve(r.Valve)
+	d.checkIntents(r.Intents)
+	d.checkCache(r.Cache)
+	d.checkSMS(r.SMS)
+	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
+	d.span("retention.events", r.Retention.Events, hour, 0)
+	if r.Replicas != 1 && r.Replicas != 3 && r.Replicas != 5 {
+		d.fault("replicas", "must be 1, 3 or 5, is %d", r.Replicas)
+	}
+}
+
+func (d *document) checkLane(path string, name chat.Lane, l Lane) {
+	d.count(path+".bound", l.Bound, 1, 0)
+	d.span(path+".max_wait", l.MaxWait, time.Second, 0)
+	d.ratio(path+".share", l.Share)
+	if name != chat.High || l.Age != 0 { // nothing stands above high
+		d.span(path+".age", l.Age, time.Second, 0)
+	}
+}
+
+func (d *document) checkIntake(in Intake) {
+	d.count("intake.tenant.qps", in.Tenant.QPS, 1, 0)
+	d.count("intake.tenant.burst", in.Tenant.Burst, 1, 0)
+	d.count("intake.tenant.user_tokens_per_minute", in.Tenant.UserTokensPerMinute, 0, 0)
+	d.ratio("intake.tighten.at", in.Tighten.At)
+	d.ratio("intake.tighten.until", in.Tighten.Until)
+	d.ratio("intake.tighten.factor", in.Tighten.Factor)
+	if in.Tighten.Until > in.Tighten.At {
+		d.fault("intake.tighten.until", "must be at most intake.tighten.at, which is %v, is %v", in.Tighten.At, in.Tighten.Until)
+	}
+}
+
+func (d *document) checkCache(c Cache) {
+	d.span("cache.answers", c.Answers, 0, 0)
+	d.span("cache.jitter", c.Jitter, 0, 0)
+	d.span("cache.retrieval", c.Retrieval, 0, 0)
+	d.span("cache.prompts", c.Prompts, 0, 0)
+	d.span("cache.tools", c.Tools, 0, 0)
+	d.span("cache.session", c.Session, 0, 0)
+}
+
+var (
+	country = regexp.MustCompile(`^[A-Z]{2}$`)
+	clock   = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+)
+
+func (d *document) checkSMS(s SMS) {
+	d.oneOf("sms.provider", s.Provider, "outbox", "twilio", "aliyun")
+	d.count("sms.per_number_per_day", s.PerNumberPerDay, 1, 0)
+	d.count("sms.per_tenant_per_day", s.PerTenantPerDay, 1, 0)
+	if len(s.Countries) == 0 {
+		d.fault("sms.countries", "must name at least one country")
+	}
+	for i, c := range s.Countries {
+		if at := fmt.Sprintf("sms.countries[%d]", i); !country.MatchString(c) {
+			d.fault(at, "must be a country code of two capitals such as CN, is %s", quote(c))
+		} else if slices.Contains(s.Countries[:i], c) {
+			d.fault(at, "must not repeat %s", quote(c))
+		}
+	}
+	if q := s.QuietHours; q != nil {
+		d.checkClock("sms.quiet_hours.from", q.From)
+		d.checkClock("sms.quiet_hours.until", q.Until)
+		if q.From == q.Until && q.From != "" {
+			d.fault("sms.quiet_hours.until", "must differ from sms.quiet_hours.from; null means no quiet hours")
+		}
+		if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "" || q.Zone == "Local" {
+			d.fault("sms.quiet_hours.zone", "must be an IANA time zone such as Asia/Shanghai, is %s", quote(q.Zone))
+		}
+	}
+}
+
+func (d *document) checkClock(path, s string) {
+	if !clock.MatchString(s) {
+		d.fault(path, "must be a time of day such as \"22:00\", is %s", quote(s))
+	}
+}
+
+// count wants lo to hi; hi 0 is no limit but maxCount.
+func (d *document) count(path string, n, lo, hi int) {
+	if n < lo {
+		d.fault(path, "must be at least %d, is %d", lo, n)
+	} else if hi > 0 && n > hi {
+		d.fault(path, "must be at most %d, is %d", hi, n)
+	}
+}
+
+// span wants lo to hi; hi 0 is no limit, lo 1ns means "above 0".
+func (d *document) span(path string, s, lo, hi time.Duration) {
+	switch {
+	case lo == time.Nanosecond && s < lo:
+		d.fault(path, "must be above 0s, is %s", s)
+	case s < lo:
+		d.fault(path, "must be at least %s, is %s", lo, s)
+	case hi > 0 && s > hi:
+		d.fault(path, "must be at most %s, is %s", hi, s)
+	}
+}
+
+// ratio wants a part of a whole that is not nothing.
+func (d *document) ratio(path string, f float64) {
+	if f <= 0 || f > 1 {
+		d.fault(path, "must be above 0 and at most 1, is %v", f)
+	}
+}
+
+func (d *document) oneOf(path, s string, known ...string) {
+	if !slices.Contains(known, s) {
+		d.fault(path, "must be one of %s, is %s", strings.Join(known, ", "), quote(s))
+	}
+}

@@ -1,0 +1,85 @@
+package rules
+
+import (
+	_ "embed"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+//go:embed default.yaml
+var shipped []byte
+
+// Default returns the document that Sluice ships: what a first start without a rules
+// file puts into force.
+func Default() []byte { return slices.Clone(shipped) }
+
+// Parse reads a document, fills in the defaults and checks it as a whole. The name
+// appears in the faults. On any fault there are no rules; Faults takes the error apart.
+//
+// A key that is left out has its documented default; without vendors or intents at all
+// the shipped ones stand in.
+func Parse(name string, doc []byte) (*Rules, error) {
+	d := &document{name: name, at: map[string]place{}}
+	rules := builtin()
+	if root := d.parse(doc); root != nil {
+		d.decode(root, reflect.ValueOf(rules).Elem(), "")
+	}
+	if len(d.faults) > 0 && len(d.at) == 0 {
+		return nil, d.err() // no YAML: nothing more to say
+	}
+	if err := d.complete(rules); err != nil {
+		return nil, err
+	}
+	d.check(rules)
+	if len(d.faults) > 0 {
+		return nil, d.err()
+	}
+	return rules, nil
+}
+
+// complete fills in what depends on the rest of the document.
+func (d *document) complete(rules *Rules) error {
+	_, hasVendors := d.at["vendors"]
+	_, hasIntents := d.at["intents"]
+	isOther := func(i Intent) bool { return i.Name == Other }
+	hasOther := slices.ContainsFunc(rules.Intents, isOther)
+	own := Rules{Vendors: rules.Vendors}
+	if !hasVendors || !hasIntents || !hasOther {
+		base, err := Parse("default.yaml", shipped)
+		if err != nil {
+			return fmt.Errorf("read the shipped rules: %w", err)
+		}
+		own = *base
+	}
+	switch {
+	case !hasIntents:
+		rules.Intents = own.Intents
+	case !hasOther:
+		i := slices.IndexFunc(own.Intents, isOther)
+		rules.Intents = append(rules.Intents, own.Intents[i])
+	}
+	if !hasVendors {
+		rules.Vendors = own.Vendors
+	}
+	for name, chain := range rules.Chains {
+		if _, given := d.at["chains."+name+".vendors"]; given {
+			continue
+		}
+		if hasVendors {
+			chain.Vendors = names(rules.Vendors)
+		} else {
+			chain.Vendors = own.Chains[name].Vendors
+		}
+		rules.Chains[name] = chain
+	}
+	return nil
+}
+
+func names(vendors []Vendor) []string {
+	var all []string
+	for _, v := range vendors {
+		all = append(all, v.Name)
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+// Sluice is an asynchronous job-queue backend for customer service on LLMs: a bounded
+// priority queue, a gate where all calls to a vendor meet, and a valve between them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands are what `sluice` can do; without one it serves.
+type commands struct {
+	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run everything on embedded defaults."`
+	Check   checkCmd   `cmd:"" help:"Validate the rules file and the reachability of the database and every vendor."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database up to date."`
+	Tenant  tenantCmd  `cmd:"" help:"Tenants of a running instance, and their keys."`
+	Sim     simCmd     `cmd:"" help:"Run the simulated vendors alone."`
+	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run runs one command and returns the exit code: 0, 1 for a fault, 80 for a wrong call.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	var cmds commands
+	code := -1
+	parser, err := kong.New(&cmds, kong.Name("sluice"), kong.Description("An asynchronous job queue for customer service on LLMs."),
+		kong.UsageOnError(), kong.Writers(out, errOut), kong.Exit(func(c int) { code = c }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
+	if err != nil {
+		_, _ = fmt.Fprintln(errOut, "sluice:", err)
+		return 1
+	}
+	call, err := parser.Parse(args)
+	if code >= 0 {
+		return code // --help has been shown
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(errOut, "sluice: %v (see sluice --help)\n", err)
+		return 80
+	}
+	if err := call.Run(); err != nil {
+		_, _ = fmt.Fprintln(errOut, "sluice:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mattn/go-isatty"
+	"github.com/rs/zerolog"
+)
+
+// settings are the flags and environment variables of a process. Flags win.
+type settings struct {
+	Listen            string `help:"Address that the HTTP server listens on." env:"SLUICE_LISTEN" default:"127.0.0.1:8080"`
+	Data              string `help:"Directory of everything that must survive a restart." env:"SLUICE_DATA" default:"./data" type:"path"`
+	NATSURL           string `help:"Remote NATS (empty: embedded)." name:"nats-url" env:"SLUICE_NATS_URL"`
+	DatabaseURL       string `help:"PostgreSQL (empty: a private child)." name:"database-url" env:"SLUICE_DATABASE_URL"`
+	Rules             string `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES" type:"path"`
+	AdminPassword     string `help:"Password of the operator admin (unset: generated and printed once)." env:"SLUICE_ADMIN_PASSWORD"`
+	PublicURL         string `help:"Address under which customers reach this server." env:"SLUICE_PUBLIC_URL"`
+	LogLevel          string `help:"trace, debug, info, warn or error." env:"SLUICE_LOG_LEVEL" default:"info"`
+	LogFormat         string `help:"console or json (unset: console on a terminal)." env:"SLUICE_LOG_FORMAT"`
+	DevTenantKey      string `help:"Secret key of the tenant demo, verbatim." env:"SLUICE_DEV_TENANT_KEY" hidden:""`
+	DevPublishableKey string `help:"Publishable key of the tenant demo, verbatim." env:"SLUICE_DEV_PUBLISHABLE_KEY" hidden:""`
+}
+
+// minDevKey is the shortest key that may be given by environment.
+const minDevKey = 16
+
+// validate names the setting that is wrong and its value, secrets excepted.
+func (s settings) validate() error {
+	var faults []error
+	if s.NATSURL != "" {
+		faults = append(faults, errors.New("SLUICE_NATS_URL: this version runs on its embedded NATS only; leave it empty"))
+	}
+	for name, key := range map[string]string{
+		"SLUICE_DEV_TENANT_KEY": s.DevTenantKey, "SLUICE_DEV_PUBLISHABLE_KEY": s.DevPublishableKey,
+	} {
+		if key != "" && len(key) < minDevKey {
+			faults = append(faults, fmt.Errorf("%s: must have at least %d characters, has %d", name, minDevKey, len(key)))
+		}
+	}
+	if s.LogFormat != "" && s.LogFormat != "console" && s.LogFormat != "json" {
+		faults = append(faults, fmt.Errorf("SLUICE_LOG_FORMAT: must be console or json, is %q", s.LogFormat))
+	}
+	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil {
+		faults = append(faults, fmt.Errorf("SLUICE_LOG_LEVEL: %q is no level", s.LogLevel))
+	}
+	return errors.Join(faults...)
+}
+
+// logger returns the process's logger, on standard error. The terminal's lines for
+// people go to standard output.
+func (s settings) logger() zerolog.Logger {
+	level, err := zerolog.ParseLevel(s.LogLevel)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	console := s.LogFormat == "console" || s.LogFormat == "" && isatty.IsTerminal(os.Stderr.Fd())
+	if console {
+		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: "15:04:05.000"}).Level(level).With().Timestamp().Logger()
+	}
+	return zerolog.New(os.Stderr).Level(level).With().Timestamp().Logger()
+}
+
+// socket returns where commands reach the instance that runs on the data directory.
+func (s settings) socket() string { return filepath.Join(s.Data, "sluice.sock") }

@@ -1,0 +1,15 @@
+// The demo page: one language at a time, and examples that name this very server.
+
+const asked = new URLSearchParams(location.search).get("lang") ?? navigator.language;
+const lang = /^zh\b/i.test(asked) ? "zh" : "en";
+document.documentElement.lang = lang === "zh" ? "zh-CN" : "en";
+document.documentElement.dataset.lang = lang;
+
+for (const link of document.querySelectorAll("a.pill")) {
+  if (link.hreflang === lang) link.setAttribute("aria-current", "true");
+}
+for (const node of document.querySelectorAll("[data-origin]")) node.textContent = location.origin;
+
+// This module runs before the widget's, which reads its tag when it starts.
+const tag = document.querySelector("script[data-key]");
+if (tag) tag.dataset.locale = document.documentElement.lang;
