@@ -94,10 +94,13 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	must(b.t, chromedp.Do(b.ctx, actions...))
 }
 
-func (b *browser) dark() {
+// prefer sets the colour scheme, and stills every animation: pictures are of the end of it.
+func (b *browser) prefer(scheme string) {
 	b.t.Helper()
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 	must(b.t, err)
 }
@@ -162,18 +165,23 @@ func shadow(n *cdp.Node) *cdp.Node {
 // until waits for an expression over the widget's root to become true.
 func (b *browser) until(what, expression string) {
 	b.t.Helper()
+	b.wait(what, func() bool {
+		ok, err := inside[bool](b, "return Boolean("+expression+")")
+		return err == nil && ok
+	})
+}
+
+// wait asks again and again until done says so.
+func (b *browser) wait(what string, done func() bool) {
+	b.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(20 * time.Second); ; {
-		ok, err := inside[bool](b, "return Boolean("+expression+")")
-		if err == nil && ok {
-			return
-		}
+	for deadline := time.After(20 * time.Second); !done(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			panel, _ := inside[string](b, "return this.querySelector('.panel')?.outerHTML ?? ''")
-			b.t.Fatalf("waited for %s in vain (%v); the panel is %s", what, err, panel)
+			panel, err := inside[string](b, "return this.querySelector('.panel')?.outerHTML ?? ''")
+			b.t.Fatalf("waited for %s in vain; the panel is %s (%v)", what, panel, err)
 		}
 	}
 }
@@ -189,11 +197,34 @@ func (b *browser) count(selector string) int {
 // write types a message and sends it with Enter.
 func (b *browser) write(text string) {
 	b.t.Helper()
+	b.compose(text)
+	b.enter(13)
+	if left, err := inside[string](b, "return this.querySelector('textarea').value"); err != nil || left != "" {
+		b.t.Errorf("%q is left in the input (%v)", left, err)
+	}
+}
+
+func (b *browser) compose(text string) {
+	b.t.Helper()
 	_, err := inside[bool](b, "this.querySelector('textarea').focus()")
 	must(b.t, err)
 	_, err = chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: text})
 	must(b.t, err)
-	b.do(chromedp.KeyEvent("\r"))
+}
+
+// enter presses Enter; an input method that takes the key for itself gives it the code 229.
+func (b *browser) enter(code int64) {
+	b.t.Helper()
+	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: code}
+	if code == 13 {
+		down.Text = "\r"
+	}
+	_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, down)
+	must(b.t, err)
+	up := down
+	up.Type, up.Text = input.DispatchKeyEventTypeKeyUp, ""
+	_, err = chromedp.Call(b.ctx, input.DispatchKeyEvent, up)
+	must(b.t, err)
 }
 
 func quoted(s string) string {

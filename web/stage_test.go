@@ -24,6 +24,9 @@ type stage struct {
 	url   string
 	lines *lines
 	jobs  chan running
+	key   string // publishable
+	make  func() *api.API
+	stop  func() // ends the api in an orderly way
 }
 
 // running is a ticket in the test's hands.
@@ -59,30 +62,40 @@ func newStage(t *testing.T) *stage {
 		Name: "demo", Lane: chat.High, Loopback: true, CreatedAt: time.Now(),
 		SecretHash: chat.HashKey(keys.Secret), PublicHash: chat.HashKey(keys.Publishable),
 	}))
+	s.key = keys.Publishable
 	live := &rules.Rules{Lanes: limits}
-	a, err := api.New(api.Deps{
-		Queue: s.queue, Rules: func() *rules.Rules { return live }, Classify: s.classify, Line: third{}, Log: zerolog.Nop(),
-	}, api.Config{PublishableKey: keys.Publishable})
-	must(t, err)
-	s.serve(a)
+	s.make = func() *api.API {
+		a, err := api.New(api.Deps{
+			Queue: s.queue, Rules: func() *rules.Rules { return live }, Classify: s.classify, Line: third{}, Log: zerolog.Nop(),
+		}, api.Config{PublishableKey: keys.Publishable})
+		must(t, err)
+		return a
+	}
+	s.serve("127.0.0.1:0")
+	t.Cleanup(func() { s.stop() })
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { s.take(ctx) })
+	t.Cleanup(func() { cancel(); wg.Wait() })
 	return s
 }
 
-func (s *stage) serve(a *api.API) {
+// serve starts the api on an address.
+func (s *stage) serve(address string) {
 	s.t.Helper()
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	inner, err := net.Listen("tcp", address)
 	must(s.t, err)
 	s.lines = &lines{Listener: inner}
 	s.url = "http://" + inner.Addr().String()
+	a, l := s.make(), s.lines
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := a.Run(ctx, s.lines); err != nil {
+		if err := a.Run(ctx, l); err != nil {
 			s.t.Error(err)
 		}
 	})
-	wg.Go(func() { s.take(ctx) })
-	s.t.Cleanup(func() { cancel(); wg.Wait() })
+	s.stop = func() { cancel(); wg.Wait() }
 }
 
 // take hands each job to the test once it asks for one.
@@ -155,6 +168,13 @@ func (l *lines) cut() {
 		_ = c.Close()
 	}
 	l.conns = nil
+}
+
+// open reports whether anybody came since the last cut.
+func (l *lines) open() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns) > 0
 }
 
 func must(t *testing.T, err error) {

@@ -57,9 +57,8 @@ type desk struct {
 
 type deskTicket struct {
 	chat.Ticket
-	n      int
-	due    time.Time
-	public map[string]any
+	n   int
+	due time.Time
 }
 
 func newDesk(t *testing.T, f faults) *desk {

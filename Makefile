@@ -1,0 +1,45 @@
+# Sluice: `make` shows what there is.
+GO ?= go
+# Two cores are the measure: one package's tests at a time, and no longer than a minute each unless they say so.
+TEST = $(GO) test -p 1
+BIN  = bin/sluice
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race e2e browser postgres bench lint fmt
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build and run everything on embedded defaults; signals reach the program.
+	@exec $(BIN) serve
+
+build: ## Build bin/sluice.
+	@$(GO) build -o $(BIN) .
+
+test: ## Unit and bubble tests; needs Go and PostgreSQL (found on the machine, or fetched by npm).
+	$(TEST) -timeout 10m ./...
+
+race: ## The same under the race detector.
+	$(TEST) -race -timeout 15m ./...
+
+e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
+	$(TEST) -tags e2e -timeout 12m -v ./e2e/
+
+browser: ## The widget in a real Chromium.
+	$(TEST) -tags browser -timeout 10m ./web/
+
+postgres: ## The ledger on PostgreSQL 15 and 18.
+	SLUICE_TEST_PG=15 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
+	SLUICE_TEST_PG=18 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
+
+bench: ## Benchmarks, ready for benchstat.
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./dispatcher/...
+
+lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }
+	$(GO) vet -tags 'e2e browser' ./...
+	@test -z "$$($(GO) fix -diff ./... 2>&1)" || { $(GO) fix -diff ./...; echo 'run: go fix ./...'; exit 1; }
+	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e browser' ./...
+
+fmt: ## Format.
+	gofmt -w .
