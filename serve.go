@@ -146,7 +146,7 @@ func (n *node) listen(ctx context.Context) (err error) {
 // this order, each drained before the next, and start in the reverse.
 func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
-	recorder := record.New(n.engine.queue, n.database.ledger, n.log)
+	recorder := record.New(n.engine.queue, n.database.ledger, n.engine.rules.Retention.Tickets, n.log)
 	stages := []stage{
 		{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }},
 		{name: "dispatcher", run: n.line.dispatcher.Run},

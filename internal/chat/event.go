@@ -31,6 +31,7 @@ type Event struct {
 	Ticket string    `json:"ticket,omitempty"`
 	Who    Who       `json:"who,omitempty"`
 	CMID   string    `json:"cmid,omitempty"`
+	Lane   Lane      `json:"lane,omitempty"` // of the customer's message
 	Text   string    `json:"text,omitempty"`
 	HTML   string    `json:"html,omitempty"`
 	Locale string    `json:"locale,omitempty"`
@@ -41,7 +42,7 @@ type Event struct {
 
 // InEvent returns the event of the customer's own message.
 func (t *Ticket) InEvent() Event {
-	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Text: t.Message}
+	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message}
 }
 
 // FinalEvent returns the one event that ends the ticket: the bot's message when it

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 
 	"sluice/internal/chat"
 )
@@ -9,7 +10,7 @@ import (
 // Past is what a session holds at one moment.
 type Past struct {
 	Events []chat.Event      // the newest, oldest first
-	Open   map[string]uint64 // ticket → seq of its customer message, where no final event is there yet
+	Open   map[string]uint64 // interactive ticket → seq of its customer message, where no final event is there yet
 }
 
 // OpenBefore reports whether a customer message before seq has no final event yet.
@@ -22,8 +23,9 @@ func (p Past) OpenBefore(seq uint64) bool {
 	return false
 }
 
-// Past reads a session's talk log as it stands now and keeps the newest keep events. It
-// reads every event that the log still has: about 0.1 ms each.
+// Past reads a session's talk log as it stands now: the newest events, at most keep of
+// them, and every open message. It reads from the first mark of the session's record on, however
+// long the session is: about 0.1 ms an event.
 func (q *Queue) Past(ctx context.Context, tenant, session string, keep int) (Past, error) {
 	past := Past{Open: map[string]uint64{}}
 	filter := talkFilter(tenant, session)
@@ -31,9 +33,17 @@ func (q *Queue) Past(ctx context.Context, tenant, session string, keep int) (Pas
 	if err != nil || head == nil {
 		return past, err
 	}
-	err = q.scan(ctx, filter, at, func(e chat.Event) bool {
+	rec, err := q.Session(ctx, tenant, session)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return past, err
+	}
+	begin := uint64(1)
+	if len(rec.Recent) > 0 {
+		begin = rec.Recent[0].At
+	}
+	err = q.scan(ctx, filter, begin, at, func(e chat.Event) bool {
 		switch {
-		case e.Who == chat.ByCustomer:
+		case e.Who == chat.ByCustomer && e.Lane.Interactive():
 			past.Open[e.Ticket] = e.Seq
 		case e.Status.Ended():
 			delete(past.Open, e.Ticket)

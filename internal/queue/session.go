@@ -1,10 +1,12 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -19,6 +21,54 @@ type Session struct {
 	Seq       uint64 `json:"seq"`                  // of the newest event in the talk log
 	TokenHash string `json:"token_hash,omitempty"` // of the token that reopens the session, hex SHA-256
 	Identity  string `json:"identity,omitempty"`   // the verified customer, when there is one
+	Recent    []Mark `json:"recent,omitempty"`     // where the newest events are, oldest first
+}
+
+// Mark says where an event of the session is in the talk log's stream.
+type Mark struct {
+	Ticket string `json:"ticket"`
+	Seq    uint64 `json:"seq"`
+	At     uint64 `json:"at"`             // stream sequence
+	Open   bool   `json:"open,omitempty"` // a customer's message without a final event
+}
+
+// recentMarks is how many marks a record keeps. It keeps more while an open message is
+// among the older ones: reading from the first mark on misses no open message.
+const recentMarks = 64
+
+// note adds an event to the record; false: the record knows it. Events may come out of
+// order, when a writer died before its note and somebody else went on.
+func (s *Session) note(m Mark) bool {
+	known := slices.ContainsFunc(s.Recent, func(k Mark) bool { return k.Seq == m.Seq })
+	old := len(s.Recent) >= recentMarks && m.Seq < s.Recent[0].Seq && !m.Open
+	if known || old {
+		return false
+	}
+	s.Seq = max(s.Seq, m.Seq)
+	for i := range s.Recent {
+		if s.Recent[i].Ticket == m.Ticket {
+			s.Recent[i].Open, m.Open = false, false
+		}
+	}
+	s.Recent = append(s.Recent, m)
+	slices.SortFunc(s.Recent, func(a, b Mark) int { return cmp.Compare(a.Seq, b.Seq) })
+	for len(s.Recent) > recentMarks && !s.Recent[0].Open {
+		s.Recent = s.Recent[1:]
+	}
+	return true
+}
+
+// from returns the stream sequence at which a reader of the events after seq may
+// begin: 1 when the record does not reach back that far.
+func (s *Session) from(seq uint64) uint64 {
+	from := uint64(1)
+	for _, m := range s.Recent {
+		if m.Seq > seq+1 {
+			break
+		}
+		from = m.At
+	}
+	return from
 }
 
 // Session reads a session's record, or ErrNotFound.
@@ -90,16 +140,10 @@ func (q *Queue) nextSeq(ctx context.Context, tenant, session string, head *chat.
 	return rec.Seq + 1, nil
 }
 
-// noteSeq lets the record know of an event. A process that dies between the event and
+// noteEvent lets the record know of an event. A process that dies between the event and
 // this write leaves a step of its ticket undone, and whoever repeats the step comes
 // by here again: so the record has caught up long before the event can expire.
-func (q *Queue) noteSeq(ctx context.Context, tenant, session string, seq uint64) error {
-	_, err := q.ChangeSession(ctx, tenant, session, func(s *Session) bool {
-		if s.Seq >= seq {
-			return false
-		}
-		s.Seq = seq
-		return true
-	})
+func (q *Queue) noteEvent(ctx context.Context, t *chat.Ticket, m Mark) error {
+	_, err := q.ChangeSession(ctx, t.Tenant, t.Session, func(s *Session) bool { return s.note(m) })
 	return err
 }

@@ -31,12 +31,12 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 		if err != nil {
 			return 0, err
 		}
-		own, _, err := q.last(ctx, subject)
+		own, ownAt, err := q.last(ctx, subject)
 		if err != nil {
 			return 0, err
 		}
 		if own != nil {
-			return own.Seq, q.noteSeq(ctx, t.Tenant, t.Session, own.Seq)
+			return own.Seq, q.noteEvent(ctx, t, markOf(own, ownAt))
 		}
 		event.Seq, err = q.nextSeq(ctx, t.Tenant, t.Session, head)
 		if err != nil {
@@ -49,9 +49,9 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 		if err != nil {
 			return 0, fmt.Errorf("encode event of %s: %w", t.ID, err)
 		}
-		_, err = q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequenceForSubject(at, filter))
+		ack, err := q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequenceForSubject(at, filter))
 		if err == nil {
-			return event.Seq, q.noteSeq(ctx, t.Tenant, t.Session, event.Seq)
+			return event.Seq, q.noteEvent(ctx, t, markOf(&event, ack.Sequence))
 		}
 		if !outpaced(err) {
 			return 0, refusal("append event of "+t.ID, err)
@@ -61,6 +61,10 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 		}
 	}
 	return 0, fmt.Errorf("append event of %s: met another writer %d times", t.ID, appendTries)
+}
+
+func markOf(e *chat.Event, at uint64) Mark {
+	return Mark{Ticket: e.Ticket, Seq: e.Seq, At: at, Open: e.Who == chat.ByCustomer}
 }
 
 // last returns the newest event under a filter and its stream sequence, or nil and 0.
@@ -87,16 +91,16 @@ func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64
 	if err != nil {
 		return nil, 0, false, err
 	}
+	rec, err := q.Session(ctx, tenant, session)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, 0, false, err
+	}
 	if newest == nil {
-		rec, err := q.Session(ctx, tenant, session)
-		if errors.Is(err, ErrNotFound) {
-			return nil, 0, after == 0, nil
-		}
-		return nil, rec.Seq, rec.Seq <= after, err
+		return nil, rec.Seq, rec.Seq <= after, nil
 	}
 	ok = true
 	first := true
-	err = q.scan(ctx, talkFilter(tenant, session), at, func(e chat.Event) bool {
+	err = q.scan(ctx, talkFilter(tenant, session), rec.from(after), at, func(e chat.Event) bool {
 		if first && e.Seq > after+1 {
 			ok = false
 		}
@@ -121,10 +125,10 @@ func (q *Queue) Question(ctx context.Context, tenant, session string) (chat.Even
 	return *e, nil
 }
 
-// scan reads the events under a filter up to the stream sequence end, oldest first,
-// while visit returns true.
-func (q *Queue) scan(ctx context.Context, filter string, end uint64, visit func(chat.Event) bool) error {
-	for seq := uint64(1); seq <= end; seq++ {
+// scan reads the events under a filter between two stream sequences, both included,
+// oldest first, while visit returns true.
+func (q *Queue) scan(ctx context.Context, filter string, begin, end uint64, visit func(chat.Event) bool) error {
+	for seq := begin; seq <= end; seq++ {
 		raw, err := q.talk.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(filter))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return nil

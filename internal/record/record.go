@@ -29,21 +29,24 @@ const (
 type Recorder struct {
 	queue *queue.Queue
 	book  func() *ledger.Ledger
+	keep  time.Duration
 	log   zerolog.Logger
 }
 
-// New returns a recorder. book returns the ledger, or nil while there is none.
-func New(q *queue.Queue, book func() *ledger.Ledger, log zerolog.Logger) *Recorder {
-	return &Recorder{queue: q, book: book, log: log.With().Str("stage", "recorder").Logger()}
+// New returns a recorder. book returns the ledger, or nil while there is none; the
+// ledger keeps tickets and events for keep.
+func New(q *queue.Queue, book func() *ledger.Ledger, keep time.Duration, log zerolog.Logger) *Recorder {
+	return &Recorder{queue: q, book: book, keep: keep, log: log.With().Str("stage", "recorder").Logger()}
 }
 
 // Run records until ctx ends. It never fails: whatever is away is waited for.
 func (r *Recorder) Run(ctx context.Context) error {
-	var sources sync.WaitGroup
+	var work sync.WaitGroup
 	for _, src := range []queue.Source{queue.Stories, queue.Talks} {
-		sources.Go(func() { r.follow(ctx, src) })
+		work.Go(func() { r.follow(ctx, src) })
 	}
-	sources.Wait()
+	work.Go(func() { r.retain(ctx) })
+	work.Wait()
 	return nil
 }
 
