@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -40,7 +41,9 @@ type socket struct {
 
 	sends  *rate.Limiter
 	frames *rate.Limiter
-	joined *talk // guarded by sockets.mu
+	// sending is the cmid that the intake has in hand and that is not answered yet.
+	sending atomic.Pointer[string]
+	joined  *talk // guarded by sockets.mu
 
 	// Written by the hello, before any other goroutine reads them.
 	tenant   chat.Tenant

@@ -88,13 +88,11 @@ func (f *feed) run(ctx context.Context) {
 				return
 			}
 			if it.Event != nil && it.Event.Who == chat.ByCustomer {
-				// Soon, not now: the line may not know the ticket yet, and the ack goes first.
-				look.Reset(f.cfg.Refresh / 8)
+				look.Reset(f.soon())
 			}
 		case <-look.C:
-			f.showPlaces(ctx)
-			if len(f.waits) > 0 {
-				look.Reset(f.cfg.Refresh)
+			if again := f.showPlaces(ctx); again > 0 {
+				look.Reset(again)
 			}
 		case <-ping.C:
 			f.wg.Go(func() { f.ping(ctx) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -109,9 +110,7 @@ func (r *socketRig) hello(more frame) (*client, frame) {
 
 func (r *socketRig) greeting(more frame) frame {
 	f := frame{"type": "hello", "key": r.demo.Publishable}
-	for k, v := range more {
-		f[k] = v
-	}
+	maps.Copy(f, more)
 	return f
 }
 
@@ -129,7 +128,7 @@ func (c *client) say(f frame) {
 
 // next returns the next frame of whatever type.
 func (c *client) next() (frame, error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer cancel()
 	_, raw, err := c.conn.Read(ctx)
 	if err != nil {

@@ -99,7 +99,7 @@ type (
 		CMID   string `json:"cmid"`
 		Ticket string `json:"ticket"`
 		Seq    uint64 `json:"seq"`
-		Dup    bool   `json:"dup,omitempty"`
+		Dup    bool   `json:"dup"`
 	}
 	eventFrame struct {
 		Type string `json:"type"`

@@ -18,8 +18,8 @@ func TestFramesLookAsDocumented(t *testing.T) {
 			Type: "welcome", Session: "s", Token: "t", Head: 2, Recovered: true, PingS: 25,
 			Limits: limitsFrame{FrameBytes: maxFrame, TextCharacters: chat.MaxMessage, SendsPerSecond: 2, SendsAtOnce: 10},
 		},
-		`{"type":"ack","cmid":"c","ticket":"t_1","seq":3}`:            ackFrame{Type: "ack", CMID: "c", Ticket: "t_1", Seq: 3},
-		`{"type":"ack","cmid":"c","ticket":"t_1","seq":3,"dup":true}`: ackFrame{Type: "ack", CMID: "c", Ticket: "t_1", Seq: 3, Dup: true},
+		`{"type":"ack","cmid":"c","ticket":"t_1","seq":3,"dup":false}`: ackFrame{Type: "ack", CMID: "c", Ticket: "t_1", Seq: 3},
+		`{"type":"ack","cmid":"c","ticket":"t_1","seq":3,"dup":true}`:  ackFrame{Type: "ack", CMID: "c", Ticket: "t_1", Seq: 3, Dup: true},
 		`{"type":"event","seq":4,"kind":"message","at":"2026-03-01T12:00:00Z","ticket":"t_1","who":"bot","text":"hi","status":"answered"}`: eventFrame{
 			Type:  "event",
 			Event: chat.Event{Seq: 4, Kind: chat.KindMessage, At: at, Ticket: "t_1", Who: chat.ByBot, Text: "hi", Status: chat.Answered},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -130,9 +131,7 @@ func TestIdentityMustBeExact(t *testing.T) {
 	}
 	good := func(change jwt.MapClaims) jwt.MapClaims {
 		claims := jwt.MapClaims{"sub": "ann", "aud": "demo", "exp": now.Add(time.Hour).Unix()}
-		for k, v := range change {
-			claims[k] = v
-		}
+		maps.Copy(claims, change)
 		return claims
 	}
 	secret := []byte("is_secret")

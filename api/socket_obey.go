@@ -84,6 +84,8 @@ func (k *socket) send(ctx context.Context, f sendFrame) error {
 		k.push(errorFrame{Type: "error", CMID: f.CMID, Code: codeRateLimited, RetryAfterMS: wait.Milliseconds() + 1, Temporary: true})
 		return nil
 	}
+	k.sending.Store(&f.CMID)
+	defer k.sending.Store(nil)
 	// A client that leaves now must not undo what it sent; the intake has its own time-out.
 	t, dup, err := k.intake.Submit(context.WithoutCancel(ctx), Message{
 		Tenant: k.tenant, Session: k.session, Text: f.Text, CMID: f.CMID, Locale: k.locale, Phone: f.Phone,

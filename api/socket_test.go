@@ -22,7 +22,7 @@ func TestSocketCarriesAMessageToItsAnswer(t *testing.T) {
 	}
 	c.say(frame{"type": "send", "cmid": "m-1", "text": "Where is my order?"})
 	own, ack := c.pair()
-	if ack.number("seq") != 1 || ack["dup"] != nil || own.number("seq") != 1 || own.text("cmid") != "m-1" ||
+	if ack.number("seq") != 1 || ack["dup"] != false || own.number("seq") != 1 || own.text("cmid") != "m-1" ||
 		own.text("who") != "customer" || own.text("ticket") != ack.text("ticket") {
 		t.Fatalf("ack %v event %v", ack, own)
 	}
@@ -83,7 +83,7 @@ func TestSocketTakesTheSameMessageOnce(t *testing.T) {
 	for range 50 {
 		a := <-acks
 		tickets[a.text("ticket")] = true
-		if a["dup"] == nil {
+		if a["dup"] == false {
 			fresh++
 		}
 		if a.number("seq") != 1 {

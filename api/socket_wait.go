@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
@@ -13,6 +14,7 @@ const maxWaits = 32
 
 // wait is an open ticket of the session, and the place that was shown of it last.
 type wait struct {
+	cmid  string
 	lane  chat.Lane // empty: not looked up yet
 	shown queueFrame
 }
@@ -23,13 +25,25 @@ func (f *feed) track(e chat.Event) {
 	case e.Status.Ended():
 		delete(f.waits, e.Ticket)
 	case e.Who == chat.ByCustomer && len(f.waits) < maxWaits:
-		f.waits[e.Ticket] = &wait{}
+		f.waits[e.Ticket] = &wait{cmid: e.CMID}
 	}
 }
 
-// showPlaces sends the places that changed.
-func (f *feed) showPlaces(ctx context.Context) {
+// soon is when to look at a new ticket: the line may not know it yet.
+func (f *feed) soon() time.Duration { return f.cfg.Refresh / 8 }
+
+// showPlaces sends the places that changed and returns when to look again; 0: not
+// before another ticket comes.
+func (f *feed) showPlaces(ctx context.Context) (again time.Duration) {
+	if len(f.waits) > 0 {
+		again = f.cfg.Refresh
+	}
 	for ticket, w := range f.waits {
+		if sending := f.sending.Load(); sending != nil && *sending == w.cmid {
+			// Its ack goes first.
+			again = f.soon()
+			continue
+		}
 		position, eta, ok := f.line.Standing(ticket)
 		if !ok || !f.lookUp(ctx, ticket, w) {
 			continue
@@ -44,9 +58,10 @@ func (f *feed) showPlaces(ctx context.Context) {
 		}
 		w.shown = now
 		if !f.push(now) {
-			return
+			return 0
 		}
 	}
+	return again
 }
 
 // lookUp finds the lane of a ticket: its event does not name it.

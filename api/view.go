@@ -14,7 +14,8 @@ type Receipt struct {
 	Lane      chat.Lane   `json:"lane" enum:"high,normal,low,deferred,batch"`
 	Intent    string      `json:"intent"`
 	Urgent    bool        `json:"urgent"`
-	Place
+	Position  int         `json:"position" doc:"place in the line, counted from 1; 0: it does not wait"`
+	ETAMS     int64       `json:"eta_ms" doc:"estimated wait until an answer is begun"`
 }
 
 // Place is where a waiting ticket stands. Both are estimates.
@@ -50,10 +51,14 @@ type Ticket struct {
 
 // receipt shows a ticket as the answer to its message.
 func receipt(t *chat.Ticket, line Line) Receipt {
-	return Receipt{
+	r := Receipt{
 		TicketID: t.ID, SessionID: t.Session, Status: shown(t.Status), Lane: t.Lane,
-		Intent: t.Intent, Urgent: t.Urgent, Place: place(t, line),
+		Intent: t.Intent, Urgent: t.Urgent,
 	}
+	if p := place(t, line); p.Position != nil {
+		r.Position, r.ETAMS = *p.Position, *p.ETAMS
+	}
+	return r
 }
 
 // view shows a ticket to its tenant.

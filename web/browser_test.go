@@ -181,7 +181,9 @@ func (b *browser) wait(what string, done func() bool) {
 		case <-tick.C:
 		case <-deadline:
 			panel, err := inside[string](b, "return this.querySelector('.panel')?.outerHTML ?? ''")
-			b.t.Fatalf("waited for %s in vain; the panel is %s (%v)", what, panel, err)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.t.Fatalf("waited for %s in vain; the panel is %s (%v); the console says %q", what, panel, err, b.complaints)
 		}
 	}
 }

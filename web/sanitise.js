@@ -6,7 +6,7 @@ const rename = { B: "STRONG", I: "EM" };
 const heading = /^H[1-6]$/;
 const discard = new Set([
   "SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "IFRAME", "OBJECT", "EMBED", "SVG", "MATH",
-  "FORM", "INPUT", "BUTTON", "SELECT", "TEXTAREA", "TITLE", "LINK", "META", "BASE",
+  "INPUT", "BUTTON", "SELECT", "TEXTAREA", "TITLE", "LINK", "META", "BASE",
 ]);
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 const deepest = 32;
@@ -29,6 +29,8 @@ function copyChildren(from, to, depth) {
 }
 
 function copyElement(node, to, depth) {
+  // A form first: its inputs may stand in for any of its properties, its name included.
+  if (node instanceof HTMLFormElement) return;
   const name = node.nodeName.toUpperCase();
   if (discard.has(name)) return;
   const made = make(name, node);

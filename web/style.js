@@ -5,19 +5,21 @@ const css = `
 :host {
   --accent: var(--sluice-accent, #0e7490);
   --accent-2: color-mix(in oklab, var(--accent), #4f46e5 45%);
-  --on-accent: #fff;
+  --on-accent: #fff; --link: var(--accent);
   --ground: #fff; --sunk: #f4f7f8; --line: #e3e9ec; --text: #16232a; --soft: #5c6d76;
   --bot: #eef3f5; --good: #16a34a; --warn: #d97706; --bad: #dc2626;
   --shade: 0 1px 2px rgb(15 35 45 / .06), 0 12px 40px rgb(15 35 45 / .18);
-  all: initial; color-scheme: light dark;
-  position: fixed; inset-block-end: 20px; inset-inline-end: 20px; z-index: 2147483000;
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans SC", "WenQuanYi Micro Hei", sans-serif;
-  color: var(--text);
+  /* Important, because the page's own rules for this element, "*" among them, win otherwise. */
+  all: initial !important; color-scheme: light dark !important;
+  position: fixed !important; inset-block-end: 20px !important; inset-inline-end: 20px !important; z-index: 2147483000 !important;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans SC", "WenQuanYi Micro Hei", sans-serif !important;
+  color: var(--text) !important;
 }
+:host([hidden]) { display: none !important; }
 @media (prefers-color-scheme: dark) {
   :host {
     --ground: #12191d; --sunk: #0d1316; --line: #26333a; --text: #e6eef1; --soft: #93a5ae;
-    --bot: #1d282e; --good: #4ade80; --warn: #fbbf24; --bad: #f87171;
+    --link: color-mix(in oklab, var(--accent), #fff 42%); --bot: #1d282e; --good: #4ade80; --warn: #fbbf24; --bad: #f87171;
     --shade: 0 1px 2px rgb(0 0 0 / .4), 0 16px 48px rgb(0 0 0 / .55);
   }
 }
@@ -66,7 +68,7 @@ h2 { display: flex; align-items: center; gap: 8px; margin: 0; font-size: 16px; f
 [data-state=connecting] .status::before, [data-state=waiting] .status::before { animation: pulse 1s ease-in-out infinite alternate; }
 .ai {
   padding: 1px 6px; border-radius: 6px; font-size: 10.5px; font-weight: 700; letter-spacing: .04em; line-height: 1.5;
-  color: var(--accent); background: color-mix(in oklab, var(--accent) 14%, transparent);
+  color: var(--link); background: color-mix(in oklab, var(--link) 15%, transparent);
 }
 header .ai { color: #fff; background: rgb(255 255 255 / .22); }
 
@@ -96,14 +98,14 @@ header .ai { color: #fff; background: rgb(255 255 255 / .22); }
 .mark svg { inline-size: 13px; block-size: 13px; }
 [data-state=accepted] .mark { color: var(--good); }
 [data-state=refused] .mark { color: var(--bad); }
-.link { color: var(--accent); font-size: 12px; font-weight: 600; border-radius: 4px; }
+.link { color: var(--link); font-size: 12px; font-weight: 600; border-radius: 4px; }
 .link:hover { text-decoration: underline; }
 
 .bubble p, .bubble ul, .bubble ol, .bubble pre { margin: 0 0 .55em; }
 .bubble > :last-child { margin-block-end: 0; }
 .bubble p { white-space: pre-line; }
 .bubble ul, .bubble ol { padding-inline-start: 1.35em; }
-.bubble a { color: var(--accent); }
+.bubble a { color: var(--link); }
 .bubble code { padding: .08em .35em; border-radius: 5px; background: var(--bot); font: .9em ui-monospace, Menlo, Consolas, monospace; }
 .bubble pre { padding: 9px 11px; border-radius: 10px; background: var(--bot); overflow-x: auto; overflow-wrap: normal; }
 .bubble pre code { padding: 0; background: none; }

@@ -15,6 +15,7 @@ import { words } from "./text.js";
 
 const longest = 10_000; // characters of a message
 const tallest = 5; // rows of the input
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g; // what a message may not hold; pasted by accident
 
 class SluiceChat extends HTMLElement {
   #root = this.attachShadow({ mode: "closed" });
@@ -172,7 +173,7 @@ class SluiceChat extends HTMLElement {
     });
     form.addEventListener("submit", (e) => {
       e.preventDefault();
-      const text = field.value.replace(/\r\n?/g, "\n").trim();
+      const text = field.value.replace(/\r\n?/g, "\n").replace(controls, "").trim();
       if (!text) return;
       field.value = "";
       this.#grow();

@@ -158,7 +158,8 @@ var hostile = []string{
 	`<embed src="x">`, `<form action="https://evil.example"><input name="p"><button>go</button></form>`, `<style>* { display: none }</style>`,
 	`<link rel="stylesheet" href="https://evil.example/x.css">`, `<meta http-equiv="refresh" content="0;url=https://evil.example">`,
 	`<base href="https://evil.example/">`, `<p style="position:fixed;inset:0" onmouseover="document.title='x'">p</p>`,
-	`<template><img src=x onerror="document.title='x'"></template>`, `<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>`,
+	`<template><img src=x onerror="document.title='x'"></template>`, `<noscript><p title="</noscript><img src=x onerror=alert(1)>"></p></noscript>`,
+	`<form><input name="nodeName"><input name="childNodes"><input name="attributes"></form>`,
 	`<video src=x onerror="document.title='x'"></video>`, `<details open ontoggle="document.title='x'">d</details>`,
 	`<div><table><tr><td><blockquote><h2>title</h2></blockquote></td></tr></table></div>`, `<sluice-chat data-key="x"></sluice-chat>`,
 	`<textarea><img src=x onerror="document.title='x'"></textarea>`, `<body onload="document.title='x'">`,
@@ -192,7 +193,8 @@ func TestWidgetStandsInAForeignPage(t *testing.T) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; script-src 'self' "+st.url+"; style-src 'self'; connect-src "+strings.Replace(st.url, "http", "ws", 1))
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; script-src 'self' "+st.url+"; style-src 'self'; "+
+				"connect-src "+strings.Replace(st.url, "http", "ws", 1))
 			_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/page.css">`+
 				`<script src="/page.js"></script><h1>Shop</h1><script type="module" async src="`+st.url+`/widget.js" data-key="`+st.key+`" data-locale="zh"></script>`)
 		case "/page.css":
@@ -219,6 +221,7 @@ func TestWidgetStandsInAForeignPage(t *testing.T) {
 	b.write("你好，可以开发票吗？")
 	b.until("the acceptance", `this.querySelector('.row.own[data-state="accepted"]')`)
 	b.until("the place", `this.querySelector(".live .place").textContent.includes("3")`)
+	b.until("a look of its own", `getComputedStyle(this.querySelector(".own .bubble")).letterSpacing === "normal"`)
 	b.shoot("foreign-2-open")
 	_, err = inside[bool](b, `this.querySelector("header button:last-child").click()`)
 	must(t, err)
