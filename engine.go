@@ -44,7 +44,7 @@ func openEngine(ctx context.Context, dir *dataDir, rulesFile string, log zerolog
 		return nil, err
 	}
 	e.queue, err = queue.Open(ctx, e.nc, queue.Config{
-		Bounds: bounds(e.rules), KeepEvents: e.rules.Retention.Events, Fresh: true,
+		Bounds: bounds(e.rules), MaxStore: queue.DefaultMaxStore, KeepEvents: e.rules.Retention.Events, Fresh: true,
 		Log: log.With().Str("stage", "queue").Logger(),
 	})
 	return e, err

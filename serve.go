@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -58,8 +59,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 			n.close()
 		}
 	}()
-	// The rules first: a fault in the file leaves no trace in the data directory.
-	if err := checkRulesFile(s.Rules); err != nil {
+	if err := checkFirstRules(s); err != nil {
 		return nil, err
 	}
 	if n.dir, err = openDataDir(s.Data); err != nil {
@@ -67,6 +67,13 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	}
 	if n.engine, err = openEngine(ctx, n.dir, s.Rules, n.log); err != nil {
 		return nil, err
+	}
+	var left []string
+	if n.engine.rules, left, err = served(n.engine.rules, os.Getenv); err != nil {
+		return nil, err
+	}
+	if len(left) > 0 {
+		n.log.Warn().Strs("vendors", left).Msg("vendors without a key are left out")
 	}
 	if n.secrets, err = openTenancy(ctx, n.engine.queue, s); err != nil {
 		return nil, err
@@ -84,8 +91,13 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	return n, n.listen(ctx)
 }
 
-func checkRulesFile(file string) error {
-	name, doc, err := readRules(file)
+// checkFirstRules reads the rules file before a first start makes anything, so that a
+// fault in it leaves no trace. Later the stored rules govern, and the file is not read.
+func checkFirstRules(s settings) error {
+	if _, err := os.Stat(filepath.Join(s.Data, "FORMAT")); err == nil {
+		return nil
+	}
+	name, doc, err := readRules(s.Rules)
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,10 @@ func newClassifier(r *rules.Rules) (*intent.Classifier, error) {
 func (n *node) checks() []api.Check {
 	return []api.Check{
 		{Name: "nats", Required: true, State: func(ctx context.Context) (string, error) {
-			return "ready", n.engine.queue.Ready(ctx)
+			if err := n.engine.queue.Ready(ctx); err != nil {
+				return "away", err
+			}
+			return "ready", nil
 		}},
 		{Name: "database", State: n.database.check},
 		{Name: "controller", State: func(context.Context) (string, error) {

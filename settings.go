@@ -53,6 +53,7 @@ func (s settings) validate() error {
 // logger returns the process's logger, on standard error. The terminal's lines for
 // people go to standard output.
 func (s settings) logger() zerolog.Logger {
+	zerolog.ErrorFieldName = "err"
 	level, err := zerolog.ParseLevel(s.LogLevel)
 	if err != nil {
 		level = zerolog.InfoLevel

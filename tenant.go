@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -31,12 +32,14 @@ type tenantAddCmd struct {
 	where
 	Name string `arg:"" help:"1 to 32 of a-z 0-9 -."`
 	Lane string `help:"The best lane that its tickets may use." enum:"high,normal,low" default:"normal"`
+	// Repeated for each page.
+	Origin []string `help:"Origin of a page that may open sockets with the publishable key, such as https://shop.example."`
 }
 
 // Run adds the tenant.
 func (c *tenantAddCmd) Run(ctx context.Context, out io.Writer) error {
 	var keys api.TenantKeys
-	err := c.call(ctx, http.MethodPost, "/tenants", map[string]string{"name": c.Name, "lane": c.Lane}, &keys)
+	err := c.call(ctx, http.MethodPost, "/tenants", map[string]any{"name": c.Name, "lane": c.Lane, "origins": c.Origin}, &keys)
 	if err != nil {
 		return err
 	}
@@ -72,9 +75,9 @@ func (c *tenantListCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "NAME\tLANE\tCREATED")
+	_, _ = fmt.Fprintln(table, "NAME\tLANE\tORIGINS\tCREATED")
 	for _, t := range all {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.Lane, t.CreatedAt.Format(time.RFC3339))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.Name, t.Lane, strings.Join(t.Origins, ","), t.CreatedAt.Format(time.RFC3339))
 	}
 	return table.Flush()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	"sluice/internal/gate"
 	"sluice/internal/llm"
@@ -42,13 +44,49 @@ func openFleet(ctx context.Context, r *rules.Rules, getenv func(string) string) 
 	return f, nil
 }
 
+// served returns the rules with the vendors that can be called: all of them when they
+// are simulated, else those whose key is set. left names the others. It is an error
+// if the agent chain has none.
+func served(r *rules.Rules, getenv func(string) string) (_ *rules.Rules, left []string, err error) {
+	for _, v := range r.Vendors {
+		if v.Kind == rules.KindAnthropic {
+			return nil, nil, fmt.Errorf("vendor %s: kind %s is not served by this version: name the vendor's OpenAI-compatible endpoint and kind %s",
+				v.Name, v.Kind, rules.KindOpenAI)
+		}
+	}
+	if !reachable(r, getenv) {
+		return r, nil, nil
+	}
+	keyless := func(v rules.Vendor) bool {
+		env := v.Endpoints[0].KeyEnv
+		return env != "" && getenv(env) == ""
+	}
+	out := *r
+	out.Vendors, out.Chains = nil, map[string]rules.Chain{}
+	for _, v := range r.Vendors {
+		if keyless(v) {
+			left = append(left, fmt.Sprintf("%s (%s is not set)", v.Name, v.Endpoints[0].KeyEnv))
+			continue
+		}
+		out.Vendors = append(out.Vendors, v)
+	}
+	for name, chain := range r.Chains {
+		chain.Vendors = slices.DeleteFunc(slices.Clone(chain.Vendors), func(vendor string) bool {
+			return !slices.ContainsFunc(out.Vendors, func(v rules.Vendor) bool { return v.Name == vendor })
+		})
+		out.Chains[name] = chain
+	}
+	if len(out.Chains[rules.ChainAgent].Vendors) == 0 {
+		return nil, left, fmt.Errorf("chain %s: none of its vendors can be called: %s", rules.ChainAgent, strings.Join(left, ", "))
+	}
+	return &out, left, nil
+}
+
 // reachable reports whether any vendor can be called: it needs no key, or its key is there.
 func reachable(r *rules.Rules, getenv func(string) string) bool {
 	for _, v := range r.Vendors {
-		for _, e := range v.Endpoints {
-			if e.KeyEnv == "" || getenv(e.KeyEnv) != "" {
-				return true
-			}
+		if env := v.Endpoints[0].KeyEnv; env == "" || getenv(env) != "" {
+			return true
 		}
 	}
 	return false

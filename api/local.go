@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"sluice/internal/chat"
@@ -32,7 +34,7 @@ type TenantKeys struct {
 // Local returns what commands on the same machine may ask a running instance. It has
 // no keys of its own: the socket file's permissions guard it.
 //
-//	POST /tenants              {name, lane?} → 201 TenantKeys
+//	POST /tenants              {name, lane?, origins?} → 201 TenantKeys
 //	GET  /tenants              → []TenantInfo
 //	POST /tenants/{name}/keys  → TenantKeys; the former keys open nothing any more
 func (a *API) Local() http.Handler {
@@ -71,13 +73,14 @@ func (a *API) addTenant(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, err
 	}
 	var in struct {
-		Name string    `json:"name"`
-		Lane chat.Lane `json:"lane"`
+		Name    string    `json:"name"`
+		Lane    chat.Lane `json:"lane"`
+		Origins []string  `json:"origins"`
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return 0, nil, chat.Bad("body", "must be JSON with name and lane: %v", err)
+		return 0, nil, chat.Bad("body", "must be JSON with name, lane and origins: %v", err)
 	}
 	if in.Lane == "" {
 		in.Lane = chat.Normal
@@ -88,7 +91,11 @@ func (a *API) addTenant(w http.ResponseWriter, r *http.Request) (int, any, error
 	if !in.Lane.Interactive() {
 		return 0, nil, chat.Bad("lane", "must be one of high, normal, low")
 	}
+	if err := checkOrigins(in.Origins); err != nil {
+		return 0, nil, err
+	}
 	t, keys := newTenant(in.Name, in.Lane, time.Now().UTC())
+	t.Origins = in.Origins
 	err = a.deps.Queue.AddTenant(r.Context(), t)
 	if errors.Is(err, queue.ErrExists) {
 		return 0, nil, &chat.Error{Kind: chat.Conflict, Code: codeTenantExists, Detail: "there is a tenant of that name"}
@@ -97,6 +104,23 @@ func (a *API) addTenant(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, unavailable(err)
 	}
 	return http.StatusCreated, TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
+}
+
+// maxOrigins is the most pages' origins that one tenant may name.
+const maxOrigins = 100
+
+// checkOrigins refuses what no browser would send as an Origin.
+func checkOrigins(origins []string) error {
+	if len(origins) > maxOrigins {
+		return chat.Bad("origins", "must be at most %d, are %d", maxOrigins, len(origins))
+	}
+	for i, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || origin != u.Scheme+"://"+u.Host {
+			return chat.Bad(fmt.Sprintf("origins[%d]", i), "must be http:// or https:// and a host, without a path")
+		}
+	}
+	return nil
 }
 
 // newTenant makes a tenant with random keys.

@@ -69,3 +69,15 @@ func TestBadLocalCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) { refused(t, f.locally(c.method, c.path, c.body), c.status, c.code) })
 	}
 }
+
+func TestLocalRefusesAnOriginThatNoBrowserSends(t *testing.T) {
+	t.Parallel()
+	for _, origin := range []string{"shop.example", "https://shop.example/", "ftp://shop.example", "https://", "*", "https://a@shop.example"} {
+		if err := checkOrigins([]string{"https://ok.example:8443", origin}); err == nil {
+			t.Errorf("origin %q was accepted", origin)
+		}
+	}
+	if err := checkOrigins([]string{"https://shop.example", "http://127.0.0.1:3000"}); err != nil {
+		t.Errorf("good origins: %v", err)
+	}
+}

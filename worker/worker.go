@@ -57,7 +57,8 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 }
 
 // Answer asks the model with the session's history. stream gets the customer's text as
-// it comes and must not block. An answer that was cut short is an error, never an answer.
+// it comes and must not block. An answer that broke off is an error, never an answer;
+// one that reached Config.MaxTokens is given with a mark that it goes no further.
 func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error) {
 	resp, err := w.model.GenerateContent(ctx, w.prompt(q),
 		llms.WithMaxTokens(w.cfg.MaxTokens),
@@ -69,6 +70,9 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 		return chat.Answer{}, fmt.Errorf("ask the model: %w", err)
 	}
 	text := resp.Choices[0].Content
+	if resp.Choices[0].StopReason == "length" {
+		text += " …"
+	}
 	return chat.Answer{
 		Reply: w.reply(text, q.Ticket.Language),
 		Route: chat.RouteAgent,

@@ -39,6 +39,9 @@ var ErrReused = errors.New("the key was used with another body")
 // ticket whose Seq is 0 is accepted, but its event is not in the talk log yet.
 // Errors: ErrFull and ErrStorage (nothing is kept), ErrReused.
 func (q *Queue) Accept(ctx context.Context, t chat.Ticket, c Claim) (_ chat.Ticket, dup bool, err error) {
+	if err := q.room(ctx); err != nil {
+		return t, false, err
+	}
 	t.Status = chat.Accepting
 	var stored Stored
 	if c.Key != "" {

@@ -15,11 +15,14 @@ import (
 
 // Config describes what Open creates in JetStream and how long it keeps it.
 type Config struct {
-	Bounds     map[chat.Lane]int // accepted and not ended, per lane; every lane is required
-	Replicas   int               // of every stream and bucket; 0: 1
-	KeepEvents time.Duration     // talk log and stories; 0: 7 days
-	KeepTicket time.Duration     // an ended ticket in the bucket; 0: 24 h
-	KeepKey    time.Duration     // an idempotency key; 0: 24 h
+	Bounds   map[chat.Lane]int // accepted and not ended, per lane; every lane is required
+	Replicas int               // of every stream and bucket; 0: 1
+	// MaxStore is the store's size in bytes: from nine tenths of it on Accept refuses
+	// with ErrStorage, so that what was accepted can still be answered. 0: not known.
+	MaxStore   int64
+	KeepEvents time.Duration // talk log and stories; 0: 7 days
+	KeepTicket time.Duration // an ended ticket in the bucket; 0: 24 h
+	KeepKey    time.Duration // an idempotency key; 0: 24 h
 	// Fresh says that no other process can be using the streams (the data directory
 	// is ours alone): lane consumers are made anew, so that nothing that a former
 	// process held waits for its AckWait.
@@ -37,8 +40,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("queue config: Bounds[%s] must be at least 1, is %d", l, c.Bounds[l])
 		}
 	}
-	if c.Replicas < 0 || c.KeepEvents < 0 || c.KeepTicket < 0 || c.KeepKey < 0 {
-		return errors.New("queue config: Replicas and the Keep times must not be negative")
+	if c.MaxStore < 0 || c.Replicas < 0 || c.KeepEvents < 0 || c.KeepTicket < 0 || c.KeepKey < 0 {
+		return errors.New("queue config: MaxStore, Replicas and the Keep times must not be negative")
 	}
 	return nil
 }
@@ -59,6 +62,7 @@ type Queue struct {
 	js    jetstream.JetStream
 	log   zerolog.Logger
 	lanes map[chat.Lane]jetstream.Stream
+	store storeGuard
 	talk  jetstream.Stream
 	story jetstream.Stream
 
@@ -84,6 +88,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 		return nil, fmt.Errorf("open jetstream: %w", err)
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
+	q.store.limit = cfg.MaxStore / 10 * 9
 	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openBuckets} {
 		if err := open(ctx); err != nil {
 			return nil, err

@@ -9,10 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
+// DefaultMaxStore is the size of the embedded server's store in bytes.
+const DefaultMaxStore = 16 << 30
+
 // ServerConfig describes the embedded NATS server.
 type ServerConfig struct {
 	Dir       string // where JetStream stores its files; required
-	MaxStore  int64  // bytes on disk before writes are refused; 0: 16 GiB
+	MaxStore  int64  // bytes on disk before writes are refused; 0: DefaultMaxStore
 	MaxMemory int64  // bytes in memory streams; 0: 256 MiB
 }
 
@@ -40,10 +43,10 @@ func StartServer(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	opts := &server.Options{
 		ServerName: "sluice", JetStream: true, StoreDir: cfg.Dir,
 		DontListen: true, NoSigs: true, NoLog: true,
-		JetStreamMaxStore:  orDefault(cfg.MaxStore, 16<<30),
+		JetStreamMaxStore:  orDefault(cfg.MaxStore, DefaultMaxStore),
 		JetStreamMaxMemory: orDefault(cfg.MaxMemory, 256<<20),
 		SyncInterval:       time.Second,
-		MaxPayload:         1 << 20,
+		MaxPayload:         2 << 20, // a rules document may have 1 MiB, and comes with headers
 	}
 	ns, err := server.NewServer(opts)
 	if err != nil {

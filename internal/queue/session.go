@@ -29,7 +29,7 @@ type Mark struct {
 	Ticket string `json:"ticket"`
 	Seq    uint64 `json:"seq"`
 	At     uint64 `json:"at"`             // stream sequence
-	Open   bool   `json:"open,omitempty"` // a customer's message without a final event
+	Open   bool   `json:"open,omitempty"` // an interactive message without a final event
 }
 
 // recentMarks is how many marks a record keeps. It keeps more while an open message is
