@@ -23,7 +23,7 @@ race: ## The same under the race detector.
 	$(TEST) -race -timeout 15m ./...
 
 e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
-	$(TEST) -tags e2e -timeout 12m -v ./e2e/
+	$(TEST) -tags e2e -timeout 12m -v ./internal/e2e/
 
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,9 +61,21 @@ func (c *checkCmd) database(ctx context.Context) error {
 	}
 	defer book.Close()
 	if err := book.Ping(ctx); err != nil {
-		return fmt.Errorf("database: %w", err)
+		return fmt.Errorf("database: %s", oneLine(err))
 	}
 	return nil
+}
+
+// oneLine puts the text of an error that has a line for each address that was tried,
+// often the same twice, into one line.
+func oneLine(err error) string {
+	var parts []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSpace(line); !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // reachVendor lists a vendor's models with its key: the cheapest call that shows that

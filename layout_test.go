@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal/load":              {"internal/chat", "internal/sim"},
 	"migrations":                 {},
 	"web":                        {},
-	"e2e":                        {},
+	"internal/e2e":               {},
 }
 
 // TestTheHouseKeepsItsImportTable reads every file that ships. Test files may import

@@ -25,6 +25,8 @@ var clockDone chan struct{}
 // after the bubbles. f stops its server before it returns.
 func Bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
+	// A server that starts outside afterwards must not meet a channel of the bubble.
+	defer func() { clockDone = make(chan struct{}, 1) }()
 	synctest.Test(t, func(t *testing.T) {
 		clockDone = make(chan struct{}, 1)
 		f(t)

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+	"sluice/internal/rules"
+)
+
+// crashEnv holds the crashPlan of a test binary that is to be a process of the line
+// instead of running tests.
+const crashEnv = "SLUICE_TEST_CRASH_PLAN"
+
+// crashPlan is what a child process does on a data directory.
+type crashPlan struct {
+	Dir     string
+	Vendors map[string]string // name → base URL
+	Key     string            // hand in a message under this key; empty: none
+	Cancel  bool              // and cancel its ticket while a vendor works on it
+	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
+}
+
+// crashReport is what a child that lived found at the end.
+type crashReport struct {
+	Ticket  chat.Ticket
+	Events  []chat.Event
+	Stories int
+	Depth   int // of all lanes
+}
+
+const (
+	crashSession = "crash"
+	crashLimit   = 20 * time.Second
+)
+
+// crashChild does the plan of the environment, if there is one, and returns the exit code.
+func crashChild() (code int, child bool) {
+	raw, child := os.LookupEnv(crashEnv)
+	if !child {
+		return 0, false
+	}
+	var plan crashPlan
+	err := json.Unmarshal([]byte(raw), &plan)
+	if err == nil {
+		err = plan.play()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// before ends the process at its point, as nothing else can: no deferred call runs, and
+// no goroutine makes another write.
+func (p crashPlan) before(at queue.Point, _ string) error {
+	if at == p.DieAt {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return nil
+}
+
+// play runs the same line as serve does.
+func (p crashPlan) play() error {
+	ctx, cancel := context.WithTimeout(context.Background(), crashLimit)
+	defer cancel()
+	r, err := rules.Parse("crash.yaml", []byte(smallRules))
+	if err != nil {
+		return err
+	}
+	server, err := queue.StartServer(ctx, queue.ServerConfig{Dir: p.Dir})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	nc, err := server.Dial()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	q, err := queue.Open(ctx, nc, queue.Config{Bounds: bounds(r), Fresh: true, Before: p.before, Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	f, err := newFleet(r, func(v rules.Vendor) (string, string) { return p.Vendors[v.Name], "" }, nil)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	l, err := newLine(q, r, f, zerolog.Nop())
+	if err != nil {
+		return err
+	}
+	stages := pipeline{stages: []stage{
+		{name: "dispatcher", run: l.dispatcher.Run},
+		{name: "controller", run: l.control.Run, ready: l.control.Ready()},
+	}}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- stages.run(running, func() {}) }()
+	err = p.act(ctx, q)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// act hands the message in, and stays until the process dies or all is done.
+func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
+	var t chat.Ticket
+	if p.Key != "" {
+		now := time.Now()
+		var err error
+		t, _, err = q.Accept(ctx, chat.Ticket{
+			ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
+			Language: chat.English, Intent: "other", AcceptedAt: now, Deadline: now.Add(crashLimit),
+		}, queue.Claim{Key: p.Key, Body: "the same"})
+		if err != nil {
+			return fmt.Errorf("accept: %w", err)
+		}
+	}
+	if p.Cancel {
+		if err := awaitRunning(ctx, q, t.ID); err != nil {
+			return err
+		}
+		if _, err := q.Cancel(ctx, t.ID, chat.ReasonCustomer, time.Now()); err != nil {
+			return fmt.Errorf("cancel: %w", err)
+		}
+	}
+	if p.DieAt != "" {
+		<-ctx.Done()
+		return fmt.Errorf("still alive: nothing came to %s", p.DieAt)
+	}
+	return p.report(ctx, q, t.ID)
+}
+
+func awaitRunning(ctx context.Context, q *queue.Queue, id string) error {
+	return eachTick(ctx, func() (bool, error) {
+		s, err := q.Ticket(ctx, id)
+		return s.Status == chat.Running, err
+	})
+}
+
+// report waits until the ticket has ended and nothing of it is left to do, and prints
+// what there is then.
+func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error {
+	var r crashReport
+	err := eachTick(ctx, func() (done bool, err error) {
+		r, err = look(ctx, q, id)
+		return r.Ticket.Status.Ended() && r.Depth == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("ticket %s is %s, the lanes hold %d messages: %w", id, r.Ticket.Status, r.Depth, err)
+	}
+	records, err := q.Records(ctx, queue.Stories, 10, 100*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	r.Stories = len(records)
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// eachTick asks done every 20 ms until it is true, it fails or ctx ends.
+func eachTick(ctx context.Context, done func() (bool, error)) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if is, err := done(); is || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func look(ctx context.Context, q *queue.Queue, id string) (r crashReport, err error) {
+	s, err := q.Ticket(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	r.Ticket = s.Ticket
+	for _, lane := range chat.Lanes() {
+		depth, err := q.Depth(ctx, lane)
+		if err != nil {
+			return r, err
+		}
+		r.Depth += depth
+	}
+	r.Events, _, _, err = q.Events(ctx, "demo", crashSession, 0, 100)
+	return r, err
+}
