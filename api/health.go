@@ -2,11 +2,16 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
 )
 
 // checkTimeout is the longest that one dependency is waited for.
@@ -52,29 +57,35 @@ func (a *API) registerHealth(api huma.API) {
 }
 
 func (a *API) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
-	out := &readyOutput{Status: http.StatusOK, Body: Readiness{Status: "ready", Checks: a.ask(ctx)}}
-	for _, d := range out.Body.Checks {
+	status, body := readiness(ctx, a.deps.Checks, a.intake.draining.Load(), a.deps.Log)
+	return &readyOutput{Status: status, Body: body}, nil
+}
+
+// readiness judges by all dependencies: 503 only when no request could be accepted.
+func readiness(ctx context.Context, checks []Check, draining bool, log zerolog.Logger) (int, Readiness) {
+	status, body := http.StatusOK, Readiness{Status: "ready", Checks: ask(ctx, checks, log)}
+	for _, d := range body.Checks {
 		switch {
 		case d.OK:
 		case d.Required:
-			out.Status, out.Body.Status = http.StatusServiceUnavailable, "unavailable"
-		case out.Status == http.StatusOK:
-			out.Body.Status = "degraded"
+			status, body.Status = http.StatusServiceUnavailable, "unavailable"
+		case status == http.StatusOK:
+			body.Status = "degraded"
 		}
 	}
-	if a.intake.draining.Load() {
-		out.Status, out.Body.Status = http.StatusServiceUnavailable, "draining"
+	if draining {
+		status, body.Status = http.StatusServiceUnavailable, "draining"
 	}
-	return out, nil
+	return status, body
 }
 
 // ask asks all dependencies at once and waits for each no longer than checkTimeout.
-func (a *API) ask(ctx context.Context) []Dependency {
+func ask(ctx context.Context, checks []Check, log zerolog.Logger) []Dependency {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	all := make([]Dependency, len(a.deps.Checks))
+	all := make([]Dependency, len(checks))
 	var asked sync.WaitGroup
-	for i, check := range a.deps.Checks {
+	for i, check := range checks {
 		asked.Go(func() {
 			state, err := check.State(ctx)
 			if state == "" {
@@ -86,10 +97,49 @@ func (a *API) ask(ctx context.Context) []Dependency {
 			// The error's text may name addresses, and the page is open to all.
 			all[i] = Dependency{Name: check.Name, State: state, OK: err == nil, Required: check.Required}
 			if err != nil {
-				a.deps.Log.Debug().Err(err).Str("stage", "api").Str("check", check.Name).Msg("dependency is away")
+				log.Debug().Err(err).Str("stage", "api").Str("check", check.Name).Msg("dependency is away")
 			}
 		})
 	}
 	asked.Wait()
 	return all
+}
+
+// Health answers /livez and /readyz for a process that has no API, or none yet, with the
+// same bodies. It is safe for concurrent use.
+type Health struct {
+	checks   []Check
+	log      zerolog.Logger
+	draining atomic.Bool
+}
+
+// NewHealth returns a Health that asks checks.
+func NewHealth(checks []Check, log zerolog.Logger) *Health { return &Health{checks: checks, log: log} }
+
+// Drain lets /readyz answer 503 draining from now on.
+func (h *Health) Drain() { h.draining.Store(true) }
+
+// Handler returns both pages; everything else is 503, for whoever comes before the API.
+func (h *Health) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, Liveness{"alive"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		status, body := readiness(r.Context(), h.checks, h.draining.Load(), h.log)
+		writeJSON(w, status, body)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		writeProblem(w, problemOf(&chat.Error{
+			Kind: chat.Transient, Code: codeUnavailable, RetryAfter: time.Second,
+			Detail: "no requests are served here, or not yet: /readyz tells",
+		}))
+	})
+	return mux
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a caller who has gone cannot be told
 }

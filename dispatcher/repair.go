@@ -5,25 +5,41 @@ import (
 	"time"
 )
 
-// How often lanes are searched for strays, and every how many times all tickets are
-// swept as well. The first time is at start.
+// How often lanes are searched for strays, and all tickets swept. The first time is at
+// start. Of several dispatchers one does it, whichever comes first.
 const (
 	repairEvery = time.Minute
-	sweepEvery  = 10
+	sweepEvery  = 10 * time.Minute
 )
 
 // repair lets the queue mend what a crash left behind, until ctx ends.
 func (d *Dispatcher) repair(ctx context.Context) {
 	ticker := time.NewTicker(repairEvery)
 	defer ticker.Stop()
-	for round := 0; ; round++ {
-		d.mend(ctx, round%sweepEvery == 0)
+	var swept time.Time
+	for {
+		if d.duty(ctx, "repair", repairEvery) {
+			sweep := time.Since(swept) >= sweepEvery && d.duty(ctx, "sweep", sweepEvery)
+			if sweep {
+				swept = time.Now()
+			}
+			d.mend(ctx, sweep)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
 	}
+}
+
+// duty reports whether a repair is this dispatcher's to do now.
+func (d *Dispatcher) duty(ctx context.Context, name string, every time.Duration) bool {
+	mine, err := d.queue.Duty(ctx, name, every)
+	if err != nil && ctx.Err() == nil {
+		d.log.Warn().Err(err).Str("duty", name).Msg("ask whose turn a repair is")
+	}
+	return mine
 }
 
 func (d *Dispatcher) mend(ctx context.Context, sweep bool) {

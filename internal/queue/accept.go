@@ -81,7 +81,10 @@ func (q *Queue) claim(ctx context.Context, t *chat.Ticket, c Claim) (Stored, err
 	if err := q.before(IntakeKey, t.ID); err != nil {
 		return Stored{}, err
 	}
-	_, err = q.keys.Create(ctx, key, body)
+	err = decided(ctx, func() error {
+		_, err := q.keys.Create(ctx, key, body)
+		return err
+	})
 	if err == nil {
 		return Stored{}, nil
 	}

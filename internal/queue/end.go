@@ -93,7 +93,10 @@ func (q *Queue) tell(ctx context.Context, p Point, t *chat.Ticket) error {
 	if err != nil {
 		return fmt.Errorf("encode story of %s: %w", t.ID, err)
 	}
-	_, err = q.js.Publish(ctx, storySubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
+	err = decided(ctx, func() error {
+		_, err := q.js.Publish(ctx, storySubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
+		return err
+	})
 	if err != nil && !outpaced(err) {
 		return refusal("tell the story of "+t.ID, err)
 	}

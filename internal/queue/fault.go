@@ -1,9 +1,12 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -18,6 +21,26 @@ const (
 	codeMemoryExhausted jetstream.ErrorCode = 10028
 	codeNoMessage       jetstream.ErrorCode = 10043 // the message to delete is gone already
 )
+
+// inFlightTries bounds how often a compare-and-set is repeated that met another one to
+// its subject under way.
+const inFlightTries = 100
+
+// decided repeats a compare-and-set until the server has decided about it. On several
+// replicas a write that meets another one to the same subject under way is refused
+// before anybody knows whether that one will stand: no verdict on ours.
+func decided(ctx context.Context, write func() error) error {
+	for range inFlightTries {
+		err := write()
+		if apiCode(err) != codeWriteInFlight {
+			return err
+		}
+		if err := pause(ctx, time.Duration(5+rand.IntN(10))*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return write()
+}
 
 // outpaced reports whether a compare-and-set met another writer.
 func outpaced(err error) bool {

@@ -33,7 +33,11 @@ func (q *Queue) publish(ctx context.Context, t *chat.Ticket) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode ticket %s: %w", t.ID, err)
 	}
-	ack, err := q.js.Publish(ctx, laneSubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
+	var ack *jetstream.PubAck
+	err = decided(ctx, func() (err error) {
+		ack, err = q.js.Publish(ctx, laneSubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
+		return err
+	})
 	if outpaced(err) {
 		return 0, errAccepted
 	}

@@ -22,7 +22,15 @@ const subscribeLimit = 10 * time.Second
 // listens to the feed sees every event. visit must not block. Events may come twice
 // after a reconnect; Seq tells.
 func (q *Queue) Feed(ctx context.Context, ready chan<- struct{}, visit func(tenant, session string, e chat.Event)) error {
-	cons, err := q.talk.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy})
+	info, err := q.talk.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("open the feed: %w", err)
+	}
+	// By sequence and not "new": when the server that feeds us dies before the first
+	// event, its successor must begin where the feed began, not where the log is by then.
+	cons, err := q.talk.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: info.State.LastSeq + 1,
+	})
 	if err != nil {
 		return fmt.Errorf("open the feed: %w", err)
 	}

@@ -166,10 +166,10 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.tenants, jetstream.KeyValueConfig{Bucket: tenantBucket}},
 		{&q.control, jetstream.KeyValueConfig{Bucket: controlBucket, LimitMarkerTTL: time.Minute}},
 	} {
-		b.conf.Storage, b.conf.Replicas = jetstream.FileStorage, q.cfg.Replicas
-		kv, err := q.js.CreateOrUpdateKeyValue(ctx, b.conf)
+		b.conf.Replicas = q.cfg.Replicas
+		kv, err := openBucket(ctx, q.js, b.conf)
 		if err != nil {
-			return fmt.Errorf("open bucket %s: %w", b.conf.Bucket, err)
+			return err
 		}
 		*b.kv = kv
 	}

@@ -21,6 +21,7 @@ const (
 // Sweep looks at every ticket once. An accepting one that is older than a minute and
 // that no lane holds was never accepted, and is removed; an open one whose lane message is gone
 // gets it back. It reads the whole bucket: run it at start and every few minutes.
+// Several processes may sweep at once: every repair is a compare-and-set.
 func (q *Queue) Sweep(ctx context.Context, now time.Time) (removed, restored int, err error) {
 	watch, err := q.tickets.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -77,9 +78,14 @@ func (q *Queue) mend(ctx context.Context, s Stored, now time.Time) (removed, res
 	return 0, 1, err
 }
 
+// strayFor is how long a message must be seen below the floor: on several replicas an
+// acknowledgement counts a moment before its message is gone.
+const strayFor = 2 * time.Second
+
 // Strays finds messages that their lane will never deliver again although they are
 // stored: below the consumer's floor. Each is published once more, then removed, so
-// that a crash in between leaves two, of which the second meets an ended ticket.
+// that a crash in between leaves two, of which the second meets an ended ticket. Several
+// processes may look at once: only one of them can publish a stray.
 func (q *Queue) Strays(ctx context.Context) (moved int, err error) {
 	for _, lane := range chat.Lanes() {
 		n, err := q.straysOf(ctx, lane)
@@ -98,16 +104,20 @@ func (q *Queue) straysOf(ctx context.Context, lane chat.Lane) (moved int, err er
 		return 0, err
 	}
 	floor := cons.CachedInfo().AckFloor.Stream
-	for seq := uint64(1); seq <= floor; seq++ {
-		raw, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(laneFilter(lane)))
+	seen, err := q.below(ctx, lane, floor)
+	if err != nil || len(seen) == 0 {
+		return 0, err
+	}
+	if err := pause(ctx, strayFor); err != nil {
+		return 0, err
+	}
+	for _, seq := range seen {
+		raw, err := stream.GetMsg(ctx, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return moved, nil
+			continue
 		}
 		if err != nil {
 			return moved, err
-		}
-		if seq = raw.Sequence; seq > floor {
-			return moved, nil
 		}
 		if err := q.moveStray(ctx, stream, raw); err != nil {
 			return moved, err
@@ -117,12 +127,33 @@ func (q *Queue) straysOf(ctx context.Context, lane chat.Lane) (moved int, err er
 	return moved, nil
 }
 
+// below returns the sequences of a lane's messages that are not above a floor.
+func (q *Queue) below(ctx context.Context, lane chat.Lane, floor uint64) (seen []uint64, err error) {
+	for seq := uint64(1); seq <= floor; seq++ {
+		raw, err := q.lanes[lane].GetMsg(ctx, seq, jetstream.WithGetMsgSubject(laneFilter(lane)))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return seen, nil
+		}
+		if err != nil {
+			return seen, err
+		}
+		if seq = raw.Sequence; seq > floor {
+			return seen, nil
+		}
+		seen = append(seen, seq)
+	}
+	return seen, nil
+}
+
 func (q *Queue) moveStray(ctx context.Context, stream jetstream.Stream, raw *jetstream.RawStreamMsg) error {
 	var t chat.Ticket
 	if err := json.Unmarshal(raw.Data, &t); err != nil {
 		return fmt.Errorf("decode lane message %d: %w", raw.Sequence, err)
 	}
-	_, err := q.js.Publish(ctx, raw.Subject, raw.Data, jetstream.WithExpectLastSequencePerSubject(raw.Sequence))
+	err := decided(ctx, func() error {
+		_, err := q.js.Publish(ctx, raw.Subject, raw.Data, jetstream.WithExpectLastSequencePerSubject(raw.Sequence))
+		return err
+	})
 	if err != nil && !outpaced(err) {
 		return refusal("move stray "+t.ID, err)
 	}

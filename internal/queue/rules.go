@@ -13,15 +13,32 @@ import (
 // the Queue, because the rules say how large the lanes are.
 type RuleStore struct{ kv jetstream.KeyValue }
 
-// OpenRules opens the store of the rules document.
+// OpenRules opens the store of the rules document, and makes it where there is none.
 func OpenRules(ctx context.Context, nc *nats.Conn, replicas int) (*RuleStore, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, fmt.Errorf("open jetstream: %w", err)
 	}
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: ruleBucket, History: 20, Storage: jetstream.FileStorage, Replicas: orDefault(replicas, 1),
+	kv, err := openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: ruleBucket, History: 20, Replicas: orDefault(replicas, 1),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &RuleStore{kv: kv}, nil
+}
+
+// FindRules opens the store of the rules document, or returns ErrNotFound where nobody
+// has made it yet.
+func FindRules(ctx context.Context, nc *nats.Conn) (*RuleStore, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, fmt.Errorf("open jetstream: %w", err)
+	}
+	kv, err := js.KeyValue(ctx, ruleBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, fmt.Errorf("bucket %s: %w", ruleBucket, ErrNotFound)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", ruleBucket, err)
 	}

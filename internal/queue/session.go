@@ -112,11 +112,14 @@ func (q *Queue) ChangeSession(ctx context.Context, tenant, session string, chang
 		if err != nil {
 			return Session{}, fmt.Errorf("encode session %s: %w", session, err)
 		}
-		if rev == 0 {
-			_, err = q.sessions.Create(ctx, key, body)
-		} else {
-			_, err = q.sessions.Update(ctx, key, body, rev)
-		}
+		err = decided(ctx, func() (err error) {
+			if rev == 0 {
+				_, err = q.sessions.Create(ctx, key, body)
+			} else {
+				_, err = q.sessions.Update(ctx, key, body, rev)
+			}
+			return err
+		})
 		if err == nil {
 			return s, nil
 		}

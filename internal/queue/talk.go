@@ -49,7 +49,11 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 		if err != nil {
 			return 0, fmt.Errorf("encode event of %s: %w", t.ID, err)
 		}
-		ack, err := q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequenceForSubject(at, filter))
+		var ack *jetstream.PubAck
+		err = decided(ctx, func() (err error) {
+			ack, err = q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequenceForSubject(at, filter))
+			return err
+		})
 		if err == nil {
 			return event.Seq, q.noteEvent(ctx, t, markOf(&event, ack.Sequence))
 		}

@@ -49,7 +49,11 @@ func (q *Queue) create(ctx context.Context, p Point, t chat.Ticket) (Stored, err
 	if err != nil {
 		return Stored{}, fmt.Errorf("encode ticket %s: %w", t.ID, err)
 	}
-	rev, err := q.tickets.Create(ctx, t.ID, body)
+	var rev uint64
+	err = decided(ctx, func() (err error) {
+		rev, err = q.tickets.Create(ctx, t.ID, body)
+		return err
+	})
 	if outpaced(err) {
 		return Stored{}, fmt.Errorf("create ticket %s: %w", t.ID, ErrLost)
 	}
@@ -75,7 +79,11 @@ func (q *Queue) write(ctx context.Context, p Point, s Stored) (Stored, error) {
 		opts = append(opts, jetstream.WithMsgTTL(q.cfg.KeepTicket.Round(time.Second)))
 	}
 	msg := &nats.Msg{Subject: bucketSubject(ticketBucket, s.ID), Data: body}
-	ack, err := q.js.PublishMsg(ctx, msg, opts...)
+	var ack *jetstream.PubAck
+	err = decided(ctx, func() (err error) {
+		ack, err = q.js.PublishMsg(ctx, msg, opts...)
+		return err
+	})
 	if outpaced(err) {
 		return s, fmt.Errorf("write ticket %s: %w", s.ID, ErrLost)
 	}
