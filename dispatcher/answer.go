@@ -36,6 +36,9 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 		if err := d.queue.HandBack(context.WithoutCancel(ctx), j.Job, s); err != nil {
 			d.log.Warn().Err(err).Str("ticket", s.ID).Msg("hand back a running ticket")
 		}
+	case dec.action == abandon:
+		// Neither acknowledged nor handed back, either of which could meet the next holder.
+		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Msg("abandoned: the controller did not hear of this process")
 	case dec.action == drop:
 		d.leave(ctx, j, s, dec)
 	default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/chat"
+	"sluice/internal/gate"
 	"sluice/internal/llm"
 )
 
@@ -27,6 +28,7 @@ const (
 	answer                 // answer with the template, for a reason
 	handBack               // give the job to whoever pulls next
 	drop                   // somebody else has ended it
+	abandon                // somebody else may be at it: its lane hands it on in its own time
 )
 
 // decision is what happens to a job, and why if it is a lesser answer.
@@ -41,6 +43,8 @@ func decide(s situation) decision {
 	switch {
 	case errors.Is(s.stopped, errCancelled):
 		return decision{action: drop}
+	case errors.Is(s.failed, gate.ErrPermitLost):
+		return decision{action: abandon}
 	case s.failed != nil && errors.Is(s.stopped, errStopping):
 		return decision{action: handBack}
 	case s.failed != nil:

@@ -1,7 +1,7 @@
 package control
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,23 +10,33 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
-	"sluice/internal/gate"
 	"sluice/internal/queue"
 )
 
-// ErrClosed says that the controller grants nothing any more.
-var ErrClosed = errors.New("the controller is closed")
+// ErrClosed says that this process asks for no permits any more.
+var ErrClosed = errors.New("the way to the controller is closed")
 
 // Config describes a controller.
 type Config struct {
-	Limits map[string]int              // permits per vendor; at least one vendor
+	Limits map[string]int // permits per vendor; at least one vendor
+	// Quotas is the contracted number of calls per vendor. What lies between the limit
+	// and the quota may be granted while holders are silent. Missing: the limit.
+	Quotas map[string]int
 	Ages   map[chat.Lane]time.Duration // see gate.NewTable
-	// Settle is how long the controller waits before its first grant, so that calls of
-	// a process that was killed a moment ago have left the vendor. 0: 250 ms.
+	Node   string                      // unique id of this process, one subject token; required
+	// Alone says that the lock of the data directory proves every former process dead
+	// and keeps out any other: there is no election, registrations and charges are
+	// removed, and the controller grants after Settle.
+	Alone bool
+	// Settle is how long a controller that is alone waits before its first grant, so that
+	// calls of a process that was killed a moment ago have left the vendor. 0: 250 ms.
 	Settle time.Duration
-	Node   string // name of this process, for the lease
+	Hard   time.Duration // the longest that a call may hold a permit; 0: 150 s
 	Log    zerolog.Logger
 }
+
+// defaultHard is the hard limit of one answer in the dispatcher.
+const defaultHard = 150 * time.Second
 
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
@@ -37,31 +47,36 @@ func (c Config) Validate() error {
 		if limit < 1 {
 			return fmt.Errorf("controller config: Limits[%s] must be at least 1, is %d", vendor, limit)
 		}
+		if quota, known := c.Quotas[vendor]; known && quota < limit {
+			return fmt.Errorf("controller config: Quotas[%s] must be at least the limit %d, is %d", vendor, limit, quota)
+		}
 	}
-	if c.Settle < 0 {
-		return errors.New("controller config: Settle must not be negative")
+	if c.Node == "" {
+		return errors.New("controller config: Node is empty")
+	}
+	if c.Settle < 0 || c.Hard < 0 {
+		return errors.New("controller config: Settle and Hard must not be negative")
 	}
 	return nil
 }
 
-// Controller grants permits and turns. It is safe for concurrent use. It grants
-// between the start and the end of Run; asks made before that wait.
+// Controller is a candidate for the one controller. Run takes part in the election
+// and, while elected, serves: several may run, one grants at a time. It is safe for
+// concurrent use.
 type Controller struct {
 	cfg   Config
 	queue *queue.Queue
 	log   zerolog.Logger
 	ready chan struct{}
+	once  sync.Once // of ready
 
-	mu      sync.Mutex
-	table   *gate.Table
-	waiting map[uint64]chan gate.Permit
-	lastAsk uint64
-	epoch   uint64 // 0: not granting
-	closed  bool
-	hold    time.Duration // moving mean of how long a permit is held
+	// mu is taken after Member.sending and before Member.mu.
+	mu     sync.Mutex
+	server *server // of the latest election that was won; nil: none
+	own    *Member // of this process; nil: none
 }
 
-// New returns a controller that does not grant yet.
+// New returns a controller that does not stand for election yet.
 func New(q *queue.Queue, cfg Config) (*Controller, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -69,151 +84,124 @@ func New(q *queue.Queue, cfg Config) (*Controller, error) {
 	if cfg.Settle == 0 {
 		cfg.Settle = 250 * time.Millisecond
 	}
-	c := &Controller{
-		cfg: cfg, queue: q, log: cfg.Log.With().Str("stage", "controller").Logger(),
-		ready: make(chan struct{}), table: gate.NewTable(cfg.Ages),
-		waiting: map[uint64]chan gate.Permit{},
+	if cfg.Hard == 0 {
+		cfg.Hard = defaultHard
 	}
-	c.table.SetLimits(cfg.Limits)
-	return c, nil
+	return &Controller{
+		cfg: cfg, queue: q, log: cfg.Log.With().Str("stage", "controller").Logger(), ready: make(chan struct{}),
+	}, nil
 }
 
-// Ready is closed when the controller has begun to grant.
+// Ready is closed when a controller is known: another one was elected, or this one; one
+// that is alone must have begun to grant.
 func (c *Controller) Ready() <-chan struct{} { return c.ready }
 
-// Run takes the lease, waits for Config.Settle and grants until ctx ends; then every
-// waiter gets ErrClosed. Permits in use may be released after that.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.close()
-	epoch, err := c.queue.NewEpoch(ctx, c.cfg.Node)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	timer := time.NewTimer(c.cfg.Settle)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-timer.C:
-	}
-	c.mu.Lock()
-	c.epoch = epoch
-	c.grant()
-	c.mu.Unlock()
-	close(c.ready)
-	c.log.Info().Uint64("epoch", epoch).Msg("granting")
-	<-ctx.Done()
-	return nil
+func (c *Controller) isReady() { c.once.Do(func() { close(c.ready) }) }
+
+// Vendor is how one vendor stands.
+type Vendor struct {
+	Name  string
+	InUse int
+	Limit int
 }
 
-// Ask waits for a permit until ctx ends (its cause is returned) or the controller
-// closes (ErrClosed). A permit that was granted as ctx ended is given back.
-func (c *Controller) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
-	if ctx.Err() != nil {
-		return gate.Permit{}, context.Cause(ctx)
-	}
-	granted, err := c.join(&a)
-	if err != nil {
-		return gate.Permit{}, err
-	}
-	select {
-	case p, ok := <-granted:
-		if !ok {
-			return gate.Permit{}, ErrClosed
-		}
-		return p, nil
-	case <-ctx.Done():
-	}
+// Vendors returns how each vendor stands, in no order. Only the elected controller
+// knows; elsewhere nothing is in use.
+func (c *Controller) Vendors() []Vendor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.table.Leave(a.ID)
-	delete(c.waiting, a.ID)
-	select {
-	case p, ok := <-granted:
-		if ok {
-			c.takeBack(a, p)
+	all := make([]Vendor, 0, len(c.cfg.Limits))
+	for name, limit := range c.cfg.Limits {
+		v := Vendor{Name: name, Limit: limit}
+		if c.server != nil {
+			v.InUse, _ = c.server.table.InUse(name)
 		}
-	default:
+		all = append(all, v)
 	}
-	// Whoever stood behind this one in its session may be next.
-	c.grant()
-	return gate.Permit{}, context.Cause(ctx)
+	return all
 }
 
-// Release gives a permit back after a while. It never blocks; a second release of the
-// same permit does nothing.
-func (c *Controller) Release(p gate.Permit, after time.Duration) {
-	if after > 0 {
-		time.AfterFunc(after, func() { c.Release(p, 0) })
+// Waiting returns how many asks wait at this controller.
+func (c *Controller) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server == nil {
+		return 0
+	}
+	return c.server.table.Waiting()
+}
+
+// serve takes in a report of this process's own member without a detour. False: this
+// controller does not serve.
+func (c *Controller) serve(r report) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.server == nil || !c.server.serving(now) {
+		return false
+	}
+	c.server.handle(r, now)
+	c.deliver()
+	return !c.server.closed
+}
+
+// isServing reports whether this controller takes reports in.
+func (c *Controller) isServing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.server != nil && c.server.serving(time.Now())
+}
+
+// hear takes in a report from another process.
+func (c *Controller) hear(body []byte) {
+	r, err := decodeReport(body)
+	if err != nil {
+		c.log.Warn().Err(err).Msg("report dropped")
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if released, held := c.table.Release(p.ID); held {
-		c.observe(time.Since(released.GrantedAt))
-		c.grant()
+	if c.server != nil {
+		c.server.handle(r, time.Now())
+		c.deliver()
 	}
 }
 
-// EndTurn lets the next ticket of a session begin. The caller has written the end of
-// its ticket, or has given it up.
-func (c *Controller) EndTurn(tenant, session, ticket string) {
+// deliver sends what the server has written, in its order. The caller holds mu.
+func (c *Controller) deliver() {
+	for node, m := range c.server.post() {
+		if c.own != nil && node == c.own.cfg.Node {
+			c.own.receive(*m)
+			continue
+		}
+		body, err := json.Marshal(m)
+		if err == nil {
+			err = c.queue.SendMail(node, body)
+		}
+		if err != nil {
+			c.log.Warn().Err(err).Str("node", node).Msg("message to a node was not sent")
+		}
+	}
+}
+
+// look answers a question about the line; nil: this controller does not grant.
+func (c *Controller) look(ticket string) (place, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.table.EndTurn(tenant, session, ticket)
-	c.grant()
+	now := time.Now()
+	if c.server == nil || !c.server.granting(now) {
+		return place{}, false
+	}
+	return c.server.standing(ticket, now), true
 }
 
-// join makes the ask wait and returns where its permit will come.
-func (c *Controller) join(a *gate.Ask) (<-chan gate.Permit, error) {
+// lookBehind is look for a new ticket of a lane.
+func (c *Controller) lookBehind(lane chat.Lane) (place, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return nil, ErrClosed
+	now := time.Now()
+	if c.server == nil || !c.server.granting(now) {
+		return place{}, false
 	}
-	c.lastAsk++
-	a.ID = c.lastAsk
-	if err := c.table.Join(*a); err != nil {
-		return nil, err
-	}
-	granted := make(chan gate.Permit, 1)
-	c.waiting[a.ID] = granted
-	c.grant()
-	return granted, nil
-}
-
-// takeBack undoes a grant that nobody received. The caller holds mu.
-func (c *Controller) takeBack(a gate.Ask, p gate.Permit) {
-	c.table.Release(p.ID)
-	if !a.Step {
-		c.table.EndTurn(a.Tenant, a.Session, a.Ticket)
-	}
-}
-
-// grant gives out what can be given. The caller holds mu.
-func (c *Controller) grant() {
-	if c.epoch == 0 || c.closed {
-		return
-	}
-	for _, g := range c.table.Grants(time.Now()) {
-		p := g.Permit
-		p.Epoch = c.epoch
-		granted := c.waiting[g.Ask.ID]
-		delete(c.waiting, g.Ask.ID)
-		granted <- p // never blocks: one place, one grant
-	}
-}
-
-func (c *Controller) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for id, granted := range c.waiting {
-		c.table.Leave(id)
-		delete(c.waiting, id)
-		close(granted)
-	}
+	return c.server.behind(lane, now), true
 }

@@ -47,4 +47,7 @@ type Permit struct {
 	Vendor    string
 	Ticket    string
 	GrantedAt time.Time
+	// Lost is closed when the controller may think the holder dead: the call must end,
+	// for the permit may be given to another. Nil: that cannot happen.
+	Lost <-chan struct{}
 }

@@ -16,6 +16,10 @@ type Granter interface {
 	Release(p Permit, after time.Duration)
 }
 
+// ErrPermitLost ends a call whose permit may have been given to another: the controller
+// did not hear of this process for too long.
+var ErrPermitLost = errors.New("the permit is lost")
+
 // ErrNoCaller says that a vendor was to be called on behalf of nobody.
 var ErrNoCaller = errors.New("call to a vendor without a caller")
 

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -52,7 +53,12 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 		return nil, fmt.Errorf("permit for the unknown vendor %q", p.Vendor)
 	}
 	caller.use(p.Vendor, b.Name)
+	ctx, stop := whileHeld(ctx, p)
+	defer stop()
 	resp, err := b.Model.GenerateContent(ctx, messages, options...)
+	if err != nil && context.Cause(ctx) == ErrPermitLost {
+		return nil, ErrPermitLost
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +66,27 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 		after = 0
 	}
 	return resp, nil
+}
+
+// whileHeld returns a context that ends with ErrPermitLost when the permit is lost. stop
+// waits until what it started has ended.
+func whileHeld(ctx context.Context, p Permit) (_ context.Context, stop func()) {
+	if p.Lost == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-p.Lost:
+			cancel(ErrPermitLost)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		watch.Wait()
+	}
 }
 
 // Call asks with a single text, through the same gate.

@@ -20,6 +20,7 @@ var ErrCrowded = errors.New("too many wait for a permit")
 type Table struct {
 	ages    map[chat.Lane]time.Duration
 	limits  map[string]int
+	over    map[string]int // see Stretch
 	inUse   map[string]int
 	permits map[uint64]Permit
 	waiters map[uint64]*Ask
@@ -31,7 +32,7 @@ type Table struct {
 // rises by one, per lane; a lane without an age never rises.
 func NewTable(ages map[chat.Lane]time.Duration) *Table {
 	return &Table{
-		ages: ages, limits: map[string]int{}, inUse: map[string]int{},
+		ages: ages, limits: map[string]int{}, over: map[string]int{}, inUse: map[string]int{},
 		permits: map[uint64]Permit{}, waiters: map[uint64]*Ask{}, turns: map[string]string{},
 	}
 }
@@ -64,6 +65,7 @@ func (t *Table) Leave(id uint64) { delete(t.waiters, id) }
 type Grant struct {
 	Ask    Ask
 	Permit Permit
+	Turn   bool // the session's turn came with it
 }
 
 // Grants gives out every permit that can be given at now, best waiter first.
@@ -82,7 +84,7 @@ func (t *Table) Grants(now time.Time) []Grant {
 		if a.needsTurn() {
 			t.turns[a.sessionKey()] = a.Ticket
 		}
-		all = append(all, Grant{Ask: *a, Permit: p})
+		all = append(all, Grant{Ask: *a, Permit: p, Turn: a.needsTurn()})
 	}
 	return all
 }
@@ -123,9 +125,13 @@ func (t *Table) Limit() int {
 	return sum
 }
 
+func (t *Table) free(vendor string) bool {
+	return t.inUse[vendor] < t.limits[vendor]+t.over[vendor]
+}
+
 func (t *Table) room() bool {
-	for vendor, limit := range t.limits {
-		if t.inUse[vendor] < limit {
+	for vendor := range t.limits {
+		if t.free(vendor) {
 			return true
 		}
 	}
@@ -135,7 +141,7 @@ func (t *Table) room() bool {
 // vendorFor returns the first of a's vendors that has room, or "".
 func (t *Table) vendorFor(a *Ask) string {
 	for _, vendor := range a.Vendors {
-		if t.inUse[vendor] < t.limits[vendor] {
+		if t.free(vendor) {
 			return vendor
 		}
 	}

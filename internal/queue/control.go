@@ -8,11 +8,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// NewEpoch takes the controller's lease for owner and returns its epoch, which is
-// greater than every earlier one. It asks nobody: the caller knows that no other
-// controller lives, because it holds the lock of the data directory.
-func (q *Queue) NewEpoch(ctx context.Context, owner string) (uint64, error) {
-	epoch, err := q.control.PutString(ctx, "lease", owner)
+// SeizeLease takes the controller's lease for good and returns its epoch, which is
+// greater than every earlier one. It asks nobody, and removes what former processes
+// registered: the caller knows that they are dead and that no other one can come.
+func (q *Queue) SeizeLease(ctx context.Context, owner string) (epoch uint64, err error) {
+	if err := q.clearNodes(ctx); err != nil {
+		return 0, err
+	}
+	epoch, err = q.control.PutString(ctx, leaseKey, owner)
 	return epoch, refusal("take the controller's lease", err)
 }
 
