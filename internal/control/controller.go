@@ -137,7 +137,7 @@ func (c *Controller) serve(r report) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if c.server == nil || !c.server.serving(now) {
+	if c.server == nil || !c.server.near(now) {
 		return false
 	}
 	c.server.handle(r, now)
@@ -145,11 +145,11 @@ func (c *Controller) serve(r report) bool {
 	return !c.server.closed
 }
 
-// isServing reports whether this controller takes reports in.
-func (c *Controller) isServing() bool {
+// isNear reports whether this controller serves its own process without a detour.
+func (c *Controller) isNear() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.server != nil && c.server.serving(time.Now())
+	return c.server != nil && c.server.near(time.Now())
 }
 
 // hear takes in a report from another process.
@@ -169,8 +169,9 @@ func (c *Controller) hear(body []byte) {
 
 // deliver sends what the server has written, in its order. The caller holds mu.
 func (c *Controller) deliver() {
+	near := c.server.near(time.Now())
 	for node, m := range c.server.post() {
-		if c.own != nil && node == c.own.cfg.Node {
+		if near && c.own != nil && node == c.own.cfg.Node {
 			c.own.receive(*m)
 			continue
 		}

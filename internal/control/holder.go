@@ -27,6 +27,7 @@ type holder struct {
 	epoch      uint64
 	controller string // node of the controller
 	heardAt    time.Time
+	heardSince time.Time // without a gap of stateAge
 	validUntil time.Time // of the registration: no grant is taken after it
 
 	n       uint64
@@ -120,6 +121,9 @@ func (h *holder) endTurn(tenant, session, ticket string) {
 func (h *holder) meet(epoch uint64, node string, now time.Time) {
 	if epoch < h.epoch {
 		return
+	}
+	if now.Sub(h.heardAt) >= stateAge {
+		h.heardSince = now
 	}
 	h.heardAt, h.controller = now, node
 	if epoch > h.epoch {

@@ -49,8 +49,6 @@ type Member struct {
 	mu     sync.Mutex // guards the rest
 	holder *holder
 	closed chan struct{}
-	since  time.Time // of state
-	known  bool      // a controller is known: the latest that State returned
 	places placeCache
 }
 
@@ -63,11 +61,10 @@ func NewMember(q *queue.Queue, local *Controller, cfg MemberConfig) (*Member, er
 	if cfg.Hard == 0 {
 		cfg.Hard = defaultHard
 	}
-	now := time.Now()
 	m := &Member{
 		cfg: cfg, queue: q, local: local, log: cfg.Log.With().Str("stage", "member").Logger(),
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
-		holder: newHolder(cfg.Node, now), closed: make(chan struct{}), since: now,
+		holder: newHolder(cfg.Node, time.Now()), closed: make(chan struct{}),
 		places: newPlaceCache(),
 	}
 	if local != nil {
@@ -149,21 +146,19 @@ func (m *Member) State() State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := m.holder
-	known := h.epoch != 0 && time.Since(h.heardAt) < stateAge
-	if known != m.known {
-		m.known, m.since = known, time.Now()
+	switch {
+	case h.epoch == 0:
+		return State{Since: h.origin}
+	case time.Since(h.heardAt) >= stateAge:
+		return State{Epoch: h.epoch, Since: h.heardAt}
 	}
-	s := State{Epoch: h.epoch, Since: m.since}
-	if known {
-		s.Node = h.controller
-	}
-	return s
+	return State{Node: h.controller, Epoch: h.epoch, Since: h.heardSince}
 }
 
 // tell sends what is to be told: at once to a controller in this process, else by
 // Run, which gathers what comes within a moment.
 func (m *Member) tell() {
-	if m.local != nil && m.local.isServing() {
+	if m.local != nil && m.local.isNear() {
 		m.report()
 		return
 	}

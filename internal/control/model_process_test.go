@@ -125,7 +125,7 @@ func (p *process) look() {
 
 func (p *process) report() {
 	for _, r := range p.holder.next(p.clock()) {
-		if p.server != nil && p.server.serving(p.clock()) {
+		if p.server != nil && p.server.near(p.clock()) {
 			p.server.handle(r, p.clock())
 			p.deliver()
 			continue
@@ -155,10 +155,8 @@ func (p *process) hear(body []byte) {
 func (p *process) deliver() {
 	for name, mail := range p.server.post() {
 		to := p.m.byName[name]
-		if to == nil || to == p {
-			if to != nil {
-				to.receive(*mail)
-			}
+		if to == p && p.server.near(p.clock()) {
+			to.receive(*mail)
 			continue
 		}
 		if !p.cut {
@@ -312,7 +310,7 @@ func (p *process) begin(a gate.Ask, permit gate.Permit) {
 	p.calls[c] = true
 	p.m.count(c, 1)
 	length := time.Duration(50+p.m.rand.IntN(3000)) * time.Millisecond
-	if p.m.rand.IntN(5) == 0 {
+	if p.m.rand.IntN(3) == 0 {
 		length = time.Duration(p.m.rand.Int64N(int64(modelHard)))
 	}
 	p.m.after(length, func() {

@@ -91,6 +91,11 @@ func (m *model) apply(f fault) {
 		return
 	}
 	long := time.Duration(f.Long) * time.Millisecond
+	// A process that is paused and whose connection breaks as well cannot be told from a
+	// dead one: no protocol that gives a dead one's permits back survives both at once.
+	if f.Do == "break" && m.now < p.paused || f.Do == "pause" && p.cut && p.refused {
+		return
+	}
 	switch f.Do {
 	case "kill":
 		p.kill()
@@ -114,7 +119,7 @@ func (m *model) load(i int) {
 	lane := []chat.Lane{chat.High, chat.Normal, chat.Low, chat.Batch}[m.rand.IntN(4)]
 	live.act(func() { live.want(m.rand.IntN(12), lane, time.Duration(1+m.rand.IntN(30))*time.Second) })
 	if i > 0 {
-		m.after(time.Duration(m.rand.IntN(200))*time.Millisecond, func() { m.load(i - 1) })
+		m.after(time.Duration(m.rand.IntN(160))*time.Millisecond, func() { m.load(i - 1) })
 	}
 }
 
@@ -162,10 +167,10 @@ func (m *model) settle() {
 func drawFaults(t *rapid.T) []fault {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fault {
 		return fault{
-			At:   rapid.IntRange(0, 60_000).Draw(t, "at"),
+			At:   rapid.IntRange(2_000, 50_000).Draw(t, "at"),
 			Do:   rapid.SampledFrom([]string{"kill", "pause", "pause", "cut", "break", "noise"}).Draw(t, "do"),
 			Who:  rapid.IntRange(0, 5).Draw(t, "who"),
-			Long: rapid.SampledFrom([]int{300, 1200, 3000, 6000, 12_000, 30_000}).Draw(t, "long"),
+			Long: rapid.SampledFrom([]int{300, 1200, 3000, 6000, 8000, 12_000, 20_000, 30_000}).Draw(t, "long"),
 		}
 	}), 0, 8).Draw(t, "faults")
 }
@@ -178,7 +183,7 @@ func TestTheProtocolKeepsTheQuota(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{
 			engine: newEngine(rapid.Uint64().Draw(rt, "seed")),
-			limits: map[string]int{"a": 8, "b": 2}, quotas: map[string]int{"a": 10, "b": 3},
+			limits: map[string]int{"a": 8, "b": 2}, quotas: map[string]int{"a": 9, "b": 2},
 			byName: map[string]*process{}, calls: map[string]int{}, sessions: map[string]int{},
 		}
 		m.calm = true
@@ -188,7 +193,7 @@ func TestTheProtocolKeepsTheQuota(t *testing.T) {
 		for _, f := range drawFaults(rt) {
 			m.after(time.Duration(f.At)*time.Millisecond, func() { m.apply(f) })
 		}
-		m.after(time.Second, func() { m.load(rapid.IntRange(50, 400).Draw(rt, "load")) })
+		m.after(time.Second, func() { m.load(rapid.IntRange(100, 600).Draw(rt, "load")) })
 		m.run(90 * time.Second)
 		m.settle()
 		if m.fault != "" {

@@ -106,6 +106,11 @@ func (s *server) serving(now time.Time) bool {
 	return !s.closed && now.Before(s.until.Add(lapseGrace))
 }
 
+// near reports whether a node in the same process may be served without a detour. After
+// a lapse it may not: perhaps this process is cut off from everything, and then its
+// calls must end, which only a way through the engine tells.
+func (s *server) near(now time.Time) bool { return !s.closed && now.Before(s.until) }
+
 // handle takes in a report.
 func (s *server) handle(r report, now time.Time) {
 	s.now = now
