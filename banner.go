@@ -13,6 +13,11 @@ func (n *node) banner(out io.Writer) {
 		_, _ = fmt.Fprintf(out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	_, _ = fmt.Fprintln(out, "Sluice is ready.")
+	if n.settings.clustered() {
+		line("roles", "%s", n.roles)
+		line("health", "%s/readyz", base)
+		return
+	}
 	line("chat", "%s/", base)
 	line("api", "%s/docs", base)
 	if n.secrets.tenantKey != "" {

@@ -17,7 +17,7 @@ import (
 
 // checkCmd validates what can be validated before a start.
 type checkCmd struct {
-	Rules       string `help:"Rules file; none: the shipped rules." env:"SLUICE_RULES" type:"path"`
+	Rules       string `help:"Rules file; none: the shipped rules." env:"SLUICE_RULES"`
 	DatabaseURL string `help:"PostgreSQL (empty: the private child, which is not checked)." name:"database-url" env:"SLUICE_DATABASE_URL"`
 }
 

@@ -97,14 +97,11 @@ func (p crashPlan) play() error {
 		return err
 	}
 	defer f.close()
-	l, err := newLine(q, r, f, zerolog.Nop())
+	l, err := newLine(q, r, f, true, zerolog.Nop())
 	if err != nil {
 		return err
 	}
-	stages := pipeline{stages: []stage{
-		{name: "dispatcher", run: l.dispatcher.Run},
-		{name: "controller", run: l.control.Run, ready: l.control.Ready()},
-	}}
+	stages := pipeline{stages: l.stages()}
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- stages.run(running, func() {}) }()

@@ -85,7 +85,7 @@ func (d *database) without(ctx context.Context, err error) error {
 
 // migrate tries until the schema is there, and then lets the ledger be used.
 func (d *database) migrate(ctx context.Context, book *ledger.Ledger) {
-	for {
+	for said := false; ; said = true {
 		err := book.Migrate(ctx)
 		if err == nil {
 			d.book.Store(book)
@@ -97,7 +97,9 @@ func (d *database) migrate(ctx context.Context, book *ledger.Ledger) {
 			return
 		}
 		d.state.Store("away")
-		d.log.Warn().Err(err).Msg("the database is away, trying again")
+		if !said {
+			d.log.Warn().Err(err).Msg("the database is away, waiting for it")
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
@@ -13,13 +14,18 @@ import (
 	"sluice/internal/rules"
 )
 
-// engine is the embedded NATS server with everything that Sluice keeps in it.
+// engine is NATS with everything that Sluice keeps in it: the embedded server, or a
+// cluster.
 type engine struct {
-	server *queue.Server
+	server *queue.Server // nil: a cluster
+	remote bool
 	nc     *nats.Conn
 	queue  *queue.Queue
 	rules  *rules.Rules
 }
+
+// flushLimit is how long the last words to a cluster may take.
+const flushLimit = 2 * time.Second
 
 // openEngine starts the server on the data directory and opens streams and buckets to
 // the measure of the rules. It reads a rules file only when none is stored yet.
@@ -88,6 +94,10 @@ func readRules(file string) (name string, doc []byte, err error) {
 // close ends the connection and shuts the server down, if they were opened.
 func (e *engine) close() {
 	if e.nc != nil {
+		if e.remote && e.nc.IsConnected() {
+			// What was handed back last must not wait for its AckWait.
+			_ = e.nc.FlushTimeout(flushLimit)
+		}
 		e.nc.Close()
 	}
 	if e.server != nil {

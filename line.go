@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,33 +19,74 @@ import (
 
 // line joins the stages that a message passes between its lane and its answer.
 type line struct {
-	control    *control.Controller
-	dispatcher *dispatcher.Dispatcher
+	member     *control.Member
+	control    *control.Controller    // nil: no dispatcher, so no candidate either
+	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 }
 
-// newLine builds the line for rules; nothing runs yet.
-func newLine(q *queue.Queue, r *rules.Rules, f *fleet, log zerolog.Logger) (*line, error) {
-	c, err := control.New(q, controlConfig(r, log))
+// newLine builds the line for rules; nothing runs yet. Without a fleet the process only
+// asks the controller for places. alone: no other process works on the queue.
+func newLine(q *queue.Queue, r *rules.Rules, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
+	l := &line{}
+	node := rand.Text()
+	var err error
+	if f != nil {
+		cfg := controlConfig(r, log)
+		cfg.Node, cfg.Alone = node, alone
+		if l.control, err = control.New(q, cfg); err != nil {
+			return nil, fmt.Errorf("controller: %w", err)
+		}
+	}
+	l.member, err = control.NewMember(q, l.control, control.MemberConfig{Node: node, Onlooker: f == nil, Log: log})
 	if err != nil {
-		return nil, fmt.Errorf("controller: %w", err)
+		return nil, fmt.Errorf("controller's member: %w", err)
+	}
+	if f == nil {
+		return l, nil
 	}
 	w, err := worker.New(f.model, worker.Config{Templates: templates(r)})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	d, err := dispatcher.New(q, c, w, dispatcher.Config{
+	l.dispatcher, err = dispatcher.New(q, l.member, w, dispatcher.Config{
 		Holds: bounds(r), Vendors: r.Chains[rules.ChainAgent].Vendors, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
 	}
-	return &line{control: c, dispatcher: d}, nil
+	return l, nil
+}
+
+// stages returns what runs of the line: who holds jobs, its way to the controller, and
+// the controller or a candidate for it.
+func (l *line) stages() []stage {
+	var all []stage
+	if l.dispatcher != nil {
+		all = append(all, stage{name: "dispatcher", run: l.dispatcher.Run})
+	}
+	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
+	if l.control != nil {
+		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
+	}
+	return all
+}
+
+// check tells /readyz whether a controller grants.
+func (l *line) check(context.Context) (string, error) {
+	state := l.member.State()
+	if state.Node != "" {
+		return "granting", nil
+	}
+	if state.Epoch == 0 {
+		return "starting", errors.New("grants nothing yet")
+	}
+	return "away", errors.New("no controller answers")
 }
 
 func controlConfig(r *rules.Rules, log zerolog.Logger) control.Config {
-	cfg := control.Config{Limits: map[string]int{}, Ages: map[chat.Lane]time.Duration{}, Node: "embedded", Log: log}
+	cfg := control.Config{Limits: map[string]int{}, Quotas: map[string]int{}, Ages: map[chat.Lane]time.Duration{}, Log: log}
 	for _, v := range r.Vendors {
-		cfg.Limits[v.Name] = v.Limit()
+		cfg.Limits[v.Name], cfg.Quotas[v.Name] = v.Limit(), v.Quota
 	}
 	for lane, l := range r.Lanes {
 		cfg.Ages[lane] = l.Age

@@ -43,14 +43,14 @@ func (n *node) instance() instance {
 	for _, v := range n.engine.rules.Vendors {
 		i.Limits[v.Name], i.Quotas[v.Name] = v.Limit(), v.Quota
 	}
-	if n.fleet.sim != nil {
+	if n.fleet != nil && n.fleet.sim != nil {
 		i.Simulated, i.Control = true, n.fleet.sim.ControlURL()
 	}
 	return i
 }
 
 // listenLocal binds the command socket. A socket that is there belongs to a process
-// that is dead: we hold the lock of its directory.
+// that is dead: we hold the lock of its directory, or nobody answered on it.
 func listenLocal(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path %s has %d bytes, a socket's may have %d: choose a shorter one with --data", path, len(path), maxSocketPath)

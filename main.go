@@ -19,6 +19,7 @@ type commands struct {
 	Check   checkCmd   `cmd:"" help:"Validate the rules file and the reachability of the database and every vendor."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date."`
 	Tenant  tenantCmd  `cmd:"" help:"Tenants of a running instance, and their keys."`
+	Ready   readyCmd   `cmd:"" help:"Ask a process on this machine whether it is ready: exit code 0 or 1."`
 	Sim     simCmd     `cmd:"" help:"Run the simulated vendors alone."`
 	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance."`
 }

@@ -19,7 +19,7 @@ import (
 	"sluice/internal/rules"
 )
 
-// serveCmd runs everything in this process.
+// serveCmd runs the roles of this process: all of them, unless the settings say so.
 type serveCmd struct{ settings }
 
 // Run serves until the context ends. What people need to know goes to out.
@@ -27,7 +27,14 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	n, err := openNode(ctx, c.settings)
+	open := openNode
+	if c.clustered() {
+		open = openMember
+	}
+	n, err := open(ctx, c.settings)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // told to stop while it waited for the others
+	}
 	if err != nil {
 		return err
 	}
@@ -35,16 +42,18 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	return n.pipeline().run(ctx, func() { n.banner(out) })
 }
 
-// node is one process with all roles: what it opened, and the stages that run on it.
+// node is one process: what it opened for its roles, and the stages that run on it.
 type node struct {
 	settings settings
+	roles    roles
 	log      zerolog.Logger
-	dir      *dataDir
+	waits    *waits   // nil: embedded, where nothing is waited for
+	dir      *dataDir // nil: nothing is stored here
 	engine   *engine
-	fleet    *fleet
-	line     *line
-	database *database
-	api      *api.API
+	fleet    *fleet    // nil: not a dispatcher
+	line     *line     // nil: only a recorder
+	database *database // nil: only a dispatcher
+	api      *api.API  // nil: not an api
 	secrets  secrets
 	http     net.Listener
 	local    net.Listener
@@ -53,7 +62,7 @@ type node struct {
 
 // openNode opens everything that a fault can be found in before anything runs.
 func openNode(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, log: s.logger()}
+	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger()}
 	defer func() {
 		if err != nil {
 			n.close()
@@ -81,7 +90,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
-	if n.line, err = newLine(n.engine.queue, n.engine.rules, n.fleet, n.log); err != nil {
+	if n.line, err = newLine(n.engine.queue, n.engine.rules, n.fleet, true, n.log); err != nil {
 		return nil, err
 	}
 	n.database = newDatabase(s, n.dir.postgres(), n.log)
@@ -97,12 +106,7 @@ func checkFirstRules(s settings) error {
 	if _, err := os.Stat(filepath.Join(s.Data, "FORMAT")); err == nil {
 		return nil
 	}
-	name, doc, err := readRules(s.Rules)
-	if err != nil {
-		return err
-	}
-	_, err = rules.Parse(name, doc)
-	return err
+	return checkRulesFile(s.Rules)
 }
 
 func (n *node) openAPI() error {
@@ -112,7 +116,7 @@ func (n *node) openAPI() error {
 	}
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: func() *rules.Rules { return n.engine.rules }, Classify: classifier.Classify,
-		Line: n.line.control, History: n.database, Checks: n.checks(), Log: n.log,
+		Line: n.line.member, History: n.database, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, PublishableKey: n.secrets.publishable})
 	return err
 }
@@ -128,54 +132,70 @@ func newClassifier(r *rules.Rules) (*intent.Classifier, error) {
 // checks are the dependencies that /readyz tells of. Only the engine is required: a
 // message can be accepted while everything else is away.
 func (n *node) checks() []api.Check {
-	return []api.Check{
+	checks := []api.Check{
 		{Name: "nats", Required: true, State: func(ctx context.Context) (string, error) {
 			if err := n.engine.queue.Ready(ctx); err != nil {
 				return "away", err
 			}
 			return "ready", nil
 		}},
-		{Name: "database", State: n.database.check},
-		{Name: "controller", State: func(context.Context) (string, error) {
-			select {
-			case <-n.line.control.Ready():
-				return "granting", nil
-			default:
-				return "starting", errors.New("grants nothing yet")
-			}
-		}},
 	}
+	if n.database != nil {
+		checks = append(checks, api.Check{Name: "database", State: n.database.check})
+	}
+	if n.line != nil {
+		checks = append(checks, api.Check{Name: "controller", State: n.line.check})
+	}
+	return checks
 }
 
 // listen binds the HTTP port and the command socket.
 func (n *node) listen(ctx context.Context) (err error) {
-	var lc net.ListenConfig
-	if n.http, err = lc.Listen(ctx, "tcp", n.settings.Listen); err != nil {
-		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", n.settings.Listen, err)
+	if err := n.listenHTTP(ctx); err != nil {
+		return err
 	}
 	n.local, err = listenLocal(ctx, n.settings.socket())
 	return err
 }
 
-// pipeline returns the stages in the order in which a message travels: they stop in
-// this order, each drained before the next, and start in the reverse.
+func (n *node) listenHTTP(ctx context.Context) (err error) {
+	var lc net.ListenConfig
+	if n.http, err = lc.Listen(ctx, "tcp", n.settings.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", n.settings.Listen, err)
+	}
+	return nil
+}
+
+// pipeline returns the stages of the roles in the order in which a message travels:
+// they stop in this order, each drained before the next, and start in the reverse.
 func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
-	recorder := record.New(n.engine.queue, n.database.ledger, n.engine.rules.Retention.Tickets, n.log)
-	stages := []stage{
-		{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }},
-		{name: "dispatcher", run: n.line.dispatcher.Run},
-		{name: "controller", run: n.line.control.Run, ready: n.line.control.Ready()},
+	var stages []stage
+	if n.roles.api {
+		stages = append(stages, stage{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }})
 	}
-	if n.fleet.sim != nil {
+	if n.line != nil {
+		stages = append(stages, n.line.stages()...)
+	}
+	if n.fleet != nil && n.fleet.sim != nil {
 		stages = append(stages, stage{name: "simulated vendors", run: n.fleet.sim.Run})
 	}
-	stages = append(stages,
-		stage{name: "api", run: func(ctx context.Context) error { return n.api.Run(ctx, n.http) }},
-		stage{name: "recorder", run: recorder.Run},
-		stage{name: "database", run: n.database.run},
-		stage{name: "commands", run: func(ctx context.Context) error { return serveLocal(ctx, n.local, n.commands()) }},
-	)
+	if n.roles.api {
+		stages = append(stages, stage{name: "api", run: func(ctx context.Context) error { return n.api.Run(ctx, n.http) }})
+	}
+	if n.roles.recorder {
+		recorder := record.New(n.engine.queue, n.database.ledger, n.engine.rules.Retention.Tickets, n.log)
+		stages = append(stages, stage{name: "recorder", run: recorder.Run})
+	}
+	if n.database != nil {
+		stages = append(stages, stage{name: "database", run: n.database.run})
+	}
+	if n.roles.api {
+		stages = append(stages, stage{name: "commands", run: func(ctx context.Context) error { return serveHTTP(ctx, n.local, n.commands()) }})
+	} else {
+		health := api.NewHealth(n.checks(), n.log)
+		stages = append(stages, stage{name: "health", run: func(ctx context.Context) error { return serveHTTP(ctx, n.http, health.Handler()) }})
+	}
 	return pipeline{stages: stages, log: n.log}
 }
 
@@ -199,14 +219,14 @@ func (n *node) close() {
 	}
 }
 
-// serveLocal serves the command socket until ctx ends.
-func serveLocal(ctx context.Context, l net.Listener, h http.Handler) error {
+// serveHTTP serves l until ctx ends, and answers under way for a second more.
+func serveHTTP(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve commands: %w", err)
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

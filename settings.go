@@ -14,9 +14,12 @@ import (
 type settings struct {
 	Listen            string `help:"Address that the HTTP server listens on." env:"SLUICE_LISTEN" default:"127.0.0.1:8080"`
 	Data              string `help:"Directory of everything that must survive a restart." env:"SLUICE_DATA" default:"./data" type:"path"`
-	NATSURL           string `help:"Remote NATS (empty: embedded)." name:"nats-url" env:"SLUICE_NATS_URL"`
+	Roles             string `help:"What this process does: a comma list of api, dispatcher, recorder (empty: all)." env:"SLUICE_ROLES"`
+	NATSURL           string `help:"Remote NATS, a comma list (empty: embedded); tls:// asks for TLS." name:"nats-url" env:"SLUICE_NATS_URL"`
+	NATSCreds         string `help:"Credentials file of the remote NATS." name:"nats-creds" env:"SLUICE_NATS_CREDS"`
+	NATSCA            string `help:"File with the authorities of the remote NATS servers' certificates." name:"nats-ca" env:"SLUICE_NATS_CA"`
 	DatabaseURL       string `help:"PostgreSQL (empty: a private child)." name:"database-url" env:"SLUICE_DATABASE_URL"`
-	Rules             string `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES" type:"path"`
+	Rules             string `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES"`
 	AdminPassword     string `help:"Password of the operator admin (unset: generated and printed once)." env:"SLUICE_ADMIN_PASSWORD"`
 	PublicURL         string `help:"Address under which customers reach this server." env:"SLUICE_PUBLIC_URL"`
 	LogLevel          string `help:"trace, debug, info, warn or error." env:"SLUICE_LOG_LEVEL" default:"info"`
@@ -31,9 +34,7 @@ const minDevKey = 16
 // validate names the setting that is wrong and its value, secrets excepted.
 func (s settings) validate() error {
 	var faults []error
-	if s.NATSURL != "" {
-		faults = append(faults, errors.New("SLUICE_NATS_URL: this version runs on its embedded NATS only; leave it empty"))
-	}
+	faults = append(faults, s.validateCluster())
 	for name, key := range map[string]string{
 		"SLUICE_DEV_TENANT_KEY": s.DevTenantKey, "SLUICE_DEV_PUBLISHABLE_KEY": s.DevPublishableKey,
 	} {
@@ -46,6 +47,36 @@ func (s settings) validate() error {
 	}
 	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil {
 		faults = append(faults, fmt.Errorf("SLUICE_LOG_LEVEL: %q is no level", s.LogLevel))
+	}
+	return errors.Join(faults...)
+}
+
+// clustered reports whether the process works on a NATS cluster that others use too.
+func (s settings) clustered() bool { return s.NATSURL != "" }
+
+// validateCluster names what does not go together.
+func (s settings) validateCluster() error {
+	r, err := parseRoles(s.Roles)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	switch {
+	case !s.clustered() && !r.all():
+		faults = append(faults, errors.New("SLUICE_ROLES: roles apart need a NATS that all processes reach: set SLUICE_NATS_URL"))
+	case !s.clustered() && s.NATSCreds+s.NATSCA != "":
+		faults = append(faults, errors.New("SLUICE_NATS_CREDS, SLUICE_NATS_CA: are for a remote NATS: set SLUICE_NATS_URL"))
+	case s.clustered() && r.database() && s.DatabaseURL == "":
+		faults = append(faults, errors.New("SLUICE_DATABASE_URL: on a cluster the roles api and recorder need a database that all processes reach"))
+	case s.clustered() && s.DevTenantKey+s.DevPublishableKey != "":
+		faults = append(faults, fmt.Errorf("SLUICE_DEV_TENANT_KEY, SLUICE_DEV_PUBLISHABLE_KEY: only the embedded default has a tenant %s; use `sluice tenant add`", demoTenant))
+	}
+	for name, file := range map[string]string{"SLUICE_NATS_CREDS": s.NATSCreds, "SLUICE_NATS_CA": s.NATSCA} {
+		if file != "" {
+			if _, err := os.Stat(file); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", name, err))
+			}
+		}
 	}
 	return errors.Join(faults...)
 }

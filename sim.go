@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 
 	"sluice/internal/sim"
 )
@@ -11,11 +13,21 @@ import (
 // simCmd runs the simulated vendors alone.
 type simCmd struct {
 	Control string `help:"Address of the control port." default:"127.0.0.1:9190"`
+	Host    string `help:"Address that the vendors listen on." default:"127.0.0.1"`
+	Port    int    `help:"Port of the first vendor, the others follow; 0: any." default:"9101"`
 }
 
 // Run serves until the context ends.
 func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
-	server, err := sim.Listen(ctx, c.Control, sim.Defaults())
+	vendors := sim.Defaults()
+	for i := range vendors {
+		port := 0
+		if c.Port > 0 {
+			port = c.Port + i
+		}
+		vendors[i].Addr = net.JoinHostPort(c.Host, strconv.Itoa(port))
+	}
+	server, err := sim.Listen(ctx, c.Control, vendors)
 	if err != nil {
 		return err
 	}

@@ -44,14 +44,38 @@ func openFleet(ctx context.Context, r *rules.Rules, getenv func(string) string) 
 	return f, nil
 }
 
+// openRemoteFleet makes the clients of a process on a cluster. No vendor is simulated
+// there, and none left out: every process must see the same ones.
+func openRemoteFleet(r *rules.Rules, getenv func(string) string) (*fleet, error) {
+	var faults []error
+	for _, v := range r.Vendors {
+		if v.Kind == rules.KindAnthropic {
+			faults = append(faults, errKind(v))
+		}
+		if env := v.Endpoints[0].KeyEnv; env != "" && getenv(env) == "" {
+			faults = append(faults, fmt.Errorf("vendor %s: %s is not set (a vendor that wants no key has no key_env)", v.Name, env))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return newFleet(r, func(v rules.Vendor) (url, key string) {
+		return v.Endpoints[0].URL, getenv(v.Endpoints[0].KeyEnv)
+	}, nil)
+}
+
+func errKind(v rules.Vendor) error {
+	return fmt.Errorf("vendor %s: kind %s is not served by this version: name the vendor's OpenAI-compatible endpoint and kind %s",
+		v.Name, v.Kind, rules.KindOpenAI)
+}
+
 // served returns the rules with the vendors that can be called: all of them when they
 // are simulated, else those whose key is set. left names the others. It is an error
 // if the agent chain has none.
 func served(r *rules.Rules, getenv func(string) string) (_ *rules.Rules, left []string, err error) {
 	for _, v := range r.Vendors {
 		if v.Kind == rules.KindAnthropic {
-			return nil, nil, fmt.Errorf("vendor %s: kind %s is not served by this version: name the vendor's OpenAI-compatible endpoint and kind %s",
-				v.Name, v.Kind, rules.KindOpenAI)
+			return nil, nil, errKind(v)
 		}
 	}
 	if !reachable(r, getenv) {

@@ -107,16 +107,13 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l.line, err = newLine(l.queue, w.rules, l.fleet, zerolog.Nop())
+	l.line, err = newLine(l.queue, w.rules, l.fleet, true, zerolog.Nop())
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
-	stages := pipeline{stages: []stage{
-		{name: "dispatcher", run: l.line.dispatcher.Run},
-		{name: "controller", run: l.line.control.Run},
-	}}
+	stages := pipeline{stages: l.line.stages()}
 	go func() {
 		defer close(l.ended)
 		if err := stages.run(ctx, func() {}); err != nil && !l.isDead() {
