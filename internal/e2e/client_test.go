@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || cluster
 
 package e2e
 
@@ -13,6 +13,10 @@ import (
 	"testing"
 	"time"
 )
+
+// unknown is the id of a ticket that the engine does not have: it never was, or it
+// ended more than a day ago.
+const unknown = "t_AAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // call is one HTTP request.
 type call struct {
@@ -102,6 +106,7 @@ type ticket struct {
 	Vendor     string     `json:"vendor"`
 	Attempts   int        `json:"attempts"`
 	AcceptedAt time.Time  `json:"accepted_at"`
+	StartedAt  *time.Time `json:"started_at"`
 	EndedAt    *time.Time `json:"ended_at"`
 	QueuedMS   *int64     `json:"queued_ms"`
 }
@@ -201,6 +206,7 @@ type stats struct {
 	Calls     int `json:"calls"`
 	Completed int `json:"completed"`
 	Refused   int `json:"refused"`
+	Cancelled int `json:"cancelled"`
 }
 
 func (i *instance) stats() stats {
@@ -215,6 +221,7 @@ func (i *instance) stats() stats {
 		sum.Calls += s.Calls
 		sum.Completed += s.Completed
 		sum.Refused += s.Refused
+		sum.Cancelled += s.Cancelled
 	}
 	return sum
 }

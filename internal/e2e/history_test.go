@@ -16,10 +16,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// unknown is the id of a ticket that the engine does not have: it never was, or it
-// ended more than a day ago.
-const unknown = "t_AAAAAAAAAAAAAAAAAAAAAAAAAA"
-
 func TestWithoutADatabaseEverythingRunsButHistory(t *testing.T) {
 	// PostgreSQL's place is taken by a file: none can be started there.
 	taken := newDir(t)

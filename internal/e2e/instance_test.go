@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || cluster
 
 package e2e
 
@@ -30,6 +30,7 @@ type instance struct {
 	*process
 	t       *testing.T
 	dir     string
+	roles   string // of a process on a cluster
 	base    string // of HTTP
 	control string // of the simulated vendors
 	readyAt time.Time

@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || cluster
 
 package e2e
 
@@ -16,6 +16,13 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if broker, err := serveBroker(); broker {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "nats node:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dir, err := os.MkdirTemp("", "slu")
 	if err == nil {
 		binary = filepath.Join(dir, "sluice")

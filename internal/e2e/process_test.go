@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || cluster
 
 package e2e
 
@@ -38,11 +38,17 @@ type process struct {
 // test binary runs out of time.
 func spawn(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
+	return launch(t, binary, env, args...)
+}
+
+// launch is spawn for any program.
+func launch(t *testing.T, program string, env []string, args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	if limit, set := t.Deadline(); set {
 		ctx, cancel = context.WithDeadline(context.Background(), limit.Add(-15*time.Second))
 	}
-	p := &process{cmd: exec.CommandContext(ctx, binary, args...), ended: make(chan struct{}), stdout: newOutput(), stderr: newOutput()}
+	p := &process{cmd: exec.CommandContext(ctx, program, args...), ended: make(chan struct{}), stdout: newOutput(), stderr: newOutput()}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME"} {
 		if value, set := os.LookupEnv(name); set {
 			p.cmd.Env = append(p.cmd.Env, name+"="+value)
@@ -56,7 +62,7 @@ func spawn(t *testing.T, env []string, args ...string) *process {
 	p.begun = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		cancel()
-		t.Fatalf("start %s: %v", strings.Join(args, " "), err)
+		t.Fatalf("start %s %s: %v", program, strings.Join(args, " "), err)
 	}
 	go func() {
 		defer close(p.ended)
