@@ -156,7 +156,7 @@ func (m *Member) State() State {
 }
 
 // tell sends what is to be told: at once to a controller in this process, else by
-// Run, which gathers what comes within a moment.
+// Run, where all that came while it was at work travels together.
 func (m *Member) tell() {
 	if m.local != nil && m.local.isNear() {
 		m.report()

@@ -14,7 +14,6 @@ const (
 	registerLimit = 25 * time.Second
 	registerSpare = 30 * time.Second // of the registration beyond the longest call
 	lookEvery     = 100 * time.Millisecond
-	gatherFor     = time.Millisecond // between two reports: a burst of asks travels together
 	partLimit     = time.Second // for what is in use to come back at the end
 )
 
@@ -119,14 +118,10 @@ func (m *Member) work(ctx context.Context) {
 			m.log.Error().Int("permits", lost).Msg("no controller answers, calls are ended")
 		}
 		m.report()
-		told := time.Now()
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
 		case <-m.wake:
-			if early := gatherFor - time.Since(told); early > 0 {
-				pause(ctx, early)
-			}
 		}
 	}
 }

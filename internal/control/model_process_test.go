@@ -8,7 +8,10 @@ import (
 	"sluice/internal/gate"
 )
 
-const modelHard = 20 * time.Second
+const (
+	modelHard = 20 * time.Second
+	gatherFor = 2 * time.Millisecond // until a process gets round to telling
+)
 
 // process is one process of the model: a member, perhaps a candidate, and a clock.
 type process struct {
