@@ -71,12 +71,14 @@ func (l *Lease) Renew(ctx context.Context) error {
 // write publishes raw, because KeyValue.Update drops the time to live.
 func (l *Lease) write(ctx context.Context) error {
 	msg := &nats.Msg{Subject: bucketSubject(controlBucket, leaseKey), Data: []byte(l.value)}
-	ack, err := l.queue.js.PublishMsg(ctx, msg,
-		jetstream.WithExpectLastSequencePerSubject(l.rev), jetstream.WithMsgTTL(LeaseTTL))
-	if err == nil {
-		l.rev = ack.Sequence
-	}
-	return err
+	return decided(ctx, func() error {
+		ack, err := l.queue.js.PublishMsg(ctx, msg,
+			jetstream.WithExpectLastSequencePerSubject(l.rev), jetstream.WithMsgTTL(LeaseTTL))
+		if err == nil {
+			l.rev = ack.Sequence
+		}
+		return err
+	})
 }
 
 // Drop lets the lease go, so that another controller need not wait for its end. It is
