@@ -10,12 +10,21 @@ import (
 
 // simCmd runs the simulated vendors alone.
 type simCmd struct {
-	Control string `help:"Address of the control port." default:"127.0.0.1:9190"`
+	Control string `help:"Address of the control port: GET /sim/stats, PUT or PATCH /sim/behaviour, POST /sim/reset." default:"127.0.0.1:9190"`
+	Port    int    `help:"Port of the first vendor on 127.0.0.1; the others follow. 0: any free ports." default:"9101"`
 }
 
 // Run serves until the context ends.
 func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
-	server, err := sim.Listen(ctx, c.Control, sim.Defaults())
+	vendors := sim.Defaults()
+	for i := range vendors {
+		port := 0
+		if c.Port > 0 {
+			port = c.Port + i
+		}
+		vendors[i].Addr = fmt.Sprintf("127.0.0.1:%d", port)
+	}
+	server, err := sim.Listen(ctx, c.Control, vendors)
 	if err != nil {
 		return err
 	}

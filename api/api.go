@@ -58,9 +58,9 @@ type Config struct {
 	// PublicURL is where callers reach the server, for the API document. Defaults to
 	// none: the document's own address.
 	PublicURL string
-	// PublishableKey is the key that the demo page at / opens its sockets with.
+	// DemoTenant is whose publishable key the demo page at / opens its sockets with.
 	// Defaults to none: the page says so.
-	PublishableKey string
+	DemoTenant string
 	// Polls is the most long polls that wait at once. Defaults to 10,000.
 	Polls int
 	// Stop is the longest that Run waits for answers under way once its context has
