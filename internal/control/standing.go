@@ -9,6 +9,10 @@ import (
 // firstHold is what a permit's time in use is taken for before any was measured.
 const firstHold = time.Second
 
+// leastHold is the shortest time that a call takes: a permit that comes back sooner was
+// not used, and tells nothing.
+const leastHold = 5 * time.Millisecond
+
 // holdWeight is the share of the newest measurement in the moving mean.
 const holdWeight = 0.05
 
@@ -77,6 +81,9 @@ func (c *Controller) eta(position int) time.Duration {
 
 // observe learns how long a permit was held. The caller holds mu.
 func (c *Controller) observe(held time.Duration) {
+	if held < leastHold {
+		return
+	}
 	if c.hold == 0 {
 		c.hold = held
 		return

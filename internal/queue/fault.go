@@ -16,7 +16,6 @@ const (
 	codeNoStorage       jetstream.ErrorCode = 10047
 	codeNoResources     jetstream.ErrorCode = 10023
 	codeMemoryExhausted jetstream.ErrorCode = 10028
-	codeNoMessage       jetstream.ErrorCode = 10043 // the message to delete is gone already
 )
 
 // outpaced reports whether a compare-and-set met another writer.
