@@ -25,6 +25,7 @@ func (n *node) banner(out io.Writer) {
 	} else {
 		line("key", "shown at the first start; a new one: sluice tenant key %s", demoTenant)
 	}
+	line("", "%s (tenant %s, publishable)", n.secrets.publishable, demoTenant)
 	if n.secrets.adminPassword != "" {
 		line("admin", "user %s, password %s (shown once)", firstAdmin, n.secrets.adminPassword)
 	}

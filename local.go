@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"syscall"
 	"time"
@@ -26,8 +27,8 @@ type instance struct {
 	Simulated bool           `json:"simulated"`
 }
 
-// commands is what the socket in the data directory serves: the tenants, and what
-// runs here. The directory's permissions guard it.
+// commands is what the socket in the data directory serves: the tenants, what runs
+// here, and Go's profiles of it. The directory's permissions guard it.
 func (n *node) commands() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", n.api.Local())
@@ -35,6 +36,9 @@ func (n *node) commands() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(n.instance()) // a command that has gone cannot be told
 	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
 }
 

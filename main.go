@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -15,6 +16,8 @@ import (
 
 // commands are what `sluice` can do; without one it serves.
 type commands struct {
+	Version kong.VersionFlag `help:"Show the version." name:"version"`
+
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Run everything on embedded defaults."`
 	Check   checkCmd   `cmd:"" help:"Validate the rules file and the reachability of the database and every vendor."`
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date."`
@@ -34,12 +37,21 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// version is what the build knows of itself: a tag or a commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
 // run runs one command and returns the exit code: 0, 1 for a fault, 80 for a wrong call.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	var cmds commands
 	code := -1
 	parser, err := kong.New(&cmds, kong.Name("sluice"), kong.Description("An asynchronous job queue for customer service on LLMs."),
-		kong.UsageOnError(), kong.Writers(out, errOut), kong.Exit(func(c int) { code = c }),
+		kong.Vars{"version": version()}, kong.Writers(out, errOut), kong.Exit(func(c int) { code = c }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
 	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "sluice:", err)

@@ -69,6 +69,9 @@ func start(ctx context.Context, s stage, failed chan<- error) *running {
 			failed <- fmt.Errorf("%s: %w", s.name, err)
 			err = nil
 		}
+		if errors.Is(err, context.Canceled) {
+			err = nil // a stage that was stopped while it started
+		}
 		r.ended <- err
 	}()
 	return r

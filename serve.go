@@ -36,10 +36,19 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 		return nil // told to stop while it waited for the others
 	}
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer n.close()
-	return n.pipeline().run(ctx, func() { n.banner(out) })
+	return unlessStopped(ctx, n.pipeline().run(ctx, func() { n.banner(out) }))
+}
+
+// unlessStopped forgets an error that a stop in the middle of the start has made: to
+// be told to stop is no fault, however early it comes.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // node is one process: what it opened for its roles, and the stages that run on it.
@@ -117,7 +126,7 @@ func (n *node) openAPI() error {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: func() *rules.Rules { return n.engine.rules }, Classify: classifier.Classify,
 		Line: n.line.member, History: n.database, Checks: n.checks(), Log: n.log,
-	}, api.Config{PublicURL: n.settings.PublicURL, PublishableKey: n.secrets.publishable})
+	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
 

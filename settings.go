@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -40,6 +41,11 @@ func (s settings) validate() error {
 	} {
 		if key != "" && len(key) < minDevKey {
 			faults = append(faults, fmt.Errorf("%s: must have at least %d characters, has %d", name, minDevKey, len(key)))
+		}
+	}
+	if s.PublicURL != "" {
+		if u, err := url.Parse(s.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			faults = append(faults, fmt.Errorf("SLUICE_PUBLIC_URL: must be an absolute http or https URL, is %q", s.PublicURL))
 		}
 	}
 	if s.LogFormat != "" && s.LogFormat != "console" && s.LogFormat != "json" {

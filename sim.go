@@ -12,9 +12,9 @@ import (
 
 // simCmd runs the simulated vendors alone.
 type simCmd struct {
-	Control string `help:"Address of the control port." default:"127.0.0.1:9190"`
+	Control string `help:"Address of the control port: GET /sim/stats, PUT or PATCH /sim/behaviour, POST /sim/reset." default:"127.0.0.1:9190"`
 	Host    string `help:"Address that the vendors listen on." default:"127.0.0.1"`
-	Port    int    `help:"Port of the first vendor, the others follow; 0: any." default:"9101"`
+	Port    int    `help:"Port of the first vendor, the others follow; 0: any free ports." default:"9101"`
 }
 
 // Run serves until the context ends.

@@ -50,7 +50,7 @@ func openDemo(ctx context.Context, q *queue.Queue, s settings, out *secrets) err
 		keys := chat.NewKeys()
 		t = chat.Tenant{
 			Name: demoTenant, Lane: chat.High, Loopback: true,
-			IdentitySecret: rand.Text() + rand.Text(), CreatedAt: time.Now().UTC(),
+			IdentitySecret: "is_" + rand.Text(), CreatedAt: time.Now().UTC(),
 		}
 		t.SetKeys(keys)
 		out.tenantKey = keys.Secret

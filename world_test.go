@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -291,9 +292,9 @@ func TestAQuestionTravelsToItsAnswer(t *testing.T) {
 }
 
 func fmtEvents(events []chat.Event) string {
-	out := ""
+	var out strings.Builder
 	for _, e := range events {
-		out += fmt.Sprintf("\n  %d %s %s %s %s", e.Seq, e.Kind, e.Who, e.Ticket, e.Status)
+		out.WriteString(fmt.Sprintf("\n  %d %s %s %s %s", e.Seq, e.Kind, e.Who, e.Ticket, e.Status))
 	}
-	return out
+	return out.String()
 }

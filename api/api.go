@@ -58,11 +58,14 @@ type Config struct {
 	// PublicURL is where callers reach the server, for the API document. Defaults to
 	// none: the document's own address.
 	PublicURL string
-	// PublishableKey is the key that the demo page at / opens its sockets with.
+	// DemoTenant is whose publishable key the demo page at / opens its sockets with.
 	// Defaults to none: the page says so.
-	PublishableKey string
+	DemoTenant string
 	// Polls is the most long polls that wait at once. Defaults to 10,000.
 	Polls int
+	// Conns is the most connections at once, sockets included; further ones wait in the
+	// kernel's backlog. Defaults to 25,000.
+	Conns int
 	// Stop is the longest that Run waits for answers under way once its context has
 	// ended, and then once more for the sockets. Defaults to 5s.
 	Stop    time.Duration
@@ -77,8 +80,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("api config: PublicURL must be an absolute http or https URL, is %q", c.PublicURL)
 		}
 	}
-	if c.Polls < 0 || c.Stop < 0 {
-		return errors.New("api config: Polls and Stop must not be negative")
+	if c.Polls < 0 || c.Conns < 0 || c.Stop < 0 {
+		return errors.New("api config: Polls, Conns and Stop must not be negative")
 	}
 	return c.Sockets.Validate()
 }
@@ -105,7 +108,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 	if deps.Queue == nil || deps.Rules == nil || deps.Classify == nil || deps.Line == nil {
 		return nil, errors.New("api: Queue, Rules, Classify and Line are required")
 	}
-	cfg.Polls, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Stop, 5*time.Second)
+	cfg.Polls, cfg.Conns, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Conns, 25_000), or(cfg.Stop, 5*time.Second)
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
 		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}),

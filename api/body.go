@@ -30,7 +30,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var buf bytes.Buffer
 	_, err := buf.ReadFrom(io.LimitReader(r.Body, maxBody+1))
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil && buf.Len() <= maxBody {
+		_ = control.SetReadDeadline(time.Time{})
+	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &chat.Error{Kind: chat.Transient, Code: codeTimeout, Detail: "the body did not come in time"}

@@ -1,13 +1,22 @@
 package api
 
-import "sluice/internal/chat"
+import (
+	"errors"
+
+	"sluice/internal/chat"
+)
 
 // courtesy is what a customer reads when their message was refused for load, or empty
 // when it was refused for another reason.
 func courtesy(err error, language string) string {
+	var e *chat.Error
 	switch {
 	case chat.KindOf(err) != chat.Overloaded:
 		return ""
+	case errors.As(err, &e) && e.Code == codeDraining && language == chat.Chinese:
+		return "抱歉，客服正在短暂维护，您的消息还没能收下。请稍等片刻再发一次。"
+	case errors.As(err, &e) && e.Code == codeDraining:
+		return "Sorry, our service is being looked after for a moment and could not take your message. Please send it again shortly."
 	case language == chat.Chinese:
 		return "抱歉，现在咨询的人很多，您的消息还没能排上队。请稍等片刻再发一次，我们会尽快为您解答。"
 	}

@@ -91,6 +91,13 @@ func (a *API) events(ctx context.Context, tenant, session string, after uint64) 
 		return Events{}, unavailable(err)
 	}
 	found := Events{Events: kept, Head: head, Recovered: ok}
+	if head == 0 {
+		if _, err := a.deps.Queue.Session(ctx, tenant, session); errors.Is(err, queue.ErrNotFound) {
+			return Events{}, notFound("session")
+		} else if err != nil {
+			return Events{}, unavailable(err)
+		}
+	}
 	if !ok && a.deps.History != nil {
 		if found, err = a.older(ctx, talk{tenant, session}, after, found); err != nil {
 			return Events{}, err

@@ -3,13 +3,17 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+
+	"sluice/internal/chat"
 )
 
 // What a request leaves behind for its line in the log.
@@ -31,6 +35,8 @@ func (a *API) guards() []echo.MiddlewareFunc {
 			},
 		}),
 		secured,
+		hurried,
+		canonical,
 	}
 }
 
@@ -76,6 +82,42 @@ func secured(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("Cache-Control", "no-store")
+		return next(c)
+	}
+}
+
+// canonical puts a media type into the form that the library compares: lower case. Only
+// UTF-8 as it is can be read, so another charset or an encoding is refused.
+func canonical(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Request().Header
+		if given := h.Get("Content-Type"); given != "" {
+			media, params, err := mime.ParseMediaType(given)
+			charset := strings.ToLower(params["charset"])
+			if err != nil || (charset != "" && charset != "utf-8") {
+				return errMediaType()
+			}
+			h.Set("Content-Type", media)
+		}
+		if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+			return errMediaType()
+		}
+		return next(c)
+	}
+}
+
+func errMediaType() *chat.Error {
+	return &chat.Error{Kind: chat.Invalid, Code: codeMediaType, Detail: "the body must be application/json in UTF-8, without an encoding"}
+}
+
+// hurried lets a body that nobody has read yet come for bodyTimeout and no longer: the
+// server waits for the rest of it before it answers, also when the answer is a refusal.
+// Whoever reads the body (readBody) lifts the limit when it is there.
+func hurried(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().ContentLength != 0 {
+			_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(bodyTimeout))
+		}
 		return next(c)
 	}
 }

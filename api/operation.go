@@ -44,6 +44,11 @@ func problems(api huma.API, statuses []int) map[string]*huma.Response {
 			Description: http.StatusText(status),
 			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: schema}},
 		}
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+			all[strconv.Itoa(status)].Headers = map[string]*huma.Param{
+				"Retry-After": {Description: "seconds until it is worth another try", Schema: &huma.Schema{Type: huma.TypeInteger}},
+			}
+		}
 	}
 	return all
 }
@@ -74,10 +79,13 @@ func (a *API) enter(ctx huma.Context, next func(huma.Context), t chat.Tenant, er
 	next(huma.WithValue(ctx, tenantKey{}, t))
 }
 
-// checkedBody reads the body before the library does.
+// checkedBody reads the body of a new ticket before the library does.
 func checkedBody(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	body, err := readBody(c.Response(), c.Request())
+	if err == nil {
+		err = checkNames(body, reflect.TypeFor[NewTicket]())
+	}
 	if err != nil {
 		refuse(ctx, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/swaggest/swgui"
 	"github.com/swaggest/swgui/v5emb"
 
+	"sluice/internal/queue"
 	"sluice/web"
 )
 
@@ -32,14 +34,11 @@ const demoPage = "index.html"
 // registerPages serves the demo page at /, each of its files beside it, and the API
 // page at /docs.
 func (a *API) registerPages(e *echo.Echo, spec []byte) error {
-	page, err := a.demo()
+	page, err := template.ParseFS(web.Files, demoPage)
 	if err != nil {
-		return err
+		return fmt.Errorf("parse demo page: %w", err)
 	}
-	e.GET("/", func(c echo.Context) error {
-		c.Response().Header().Set("Content-Security-Policy", demoPolicy)
-		return c.Blob(http.StatusOK, "text/html; charset=utf-8", page)
-	})
+	e.GET("/", func(c echo.Context) error { return a.demo(c, page) })
 	err = fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) == ".html" {
 			return err
@@ -65,17 +64,22 @@ func (a *API) registerPages(e *echo.Echo, spec []byte) error {
 	return nil
 }
 
-// demo makes the demo page; only the publishable key is put into it.
-func (a *API) demo() ([]byte, error) {
-	t, err := template.ParseFS(web.Files, demoPage)
-	if err != nil {
-		return nil, fmt.Errorf("parse demo page: %w", err)
+// demo makes the demo page with the publishable key that the demo tenant has now.
+func (a *API) demo(c echo.Context, page *template.Template) error {
+	var key struct{ PublishableKey string }
+	if a.cfg.DemoTenant != "" {
+		t, err := a.deps.Queue.Tenant(c.Request().Context(), a.cfg.DemoTenant)
+		if err != nil && !errors.Is(err, queue.ErrNotFound) {
+			return unavailable(err)
+		}
+		key.PublishableKey = t.Publishable
 	}
-	var page bytes.Buffer
-	if err := t.Execute(&page, struct{ PublishableKey string }{a.cfg.PublishableKey}); err != nil {
-		return nil, fmt.Errorf("make demo page: %w", err)
+	var out bytes.Buffer
+	if err := page.Execute(&out, key); err != nil {
+		return fmt.Errorf("make demo page: %w", err)
 	}
-	return page.Bytes(), nil
+	c.Response().Header().Set("Content-Security-Policy", demoPolicy)
+	return c.Blob(http.StatusOK, "text/html; charset=utf-8", out.Bytes())
 }
 
 // file serves one file of the widget; pages of every origin may load it.

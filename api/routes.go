@@ -29,7 +29,12 @@ func (a *API) routes() (*echo.Echo, error) {
 	a.registerHealth(api)
 	documentRest(api)
 	allowPolls(e)
+	allowProbes(e)
 	e.GET("/v1/chat", a.chat)
+	// The library's own error documents are never sent.
+	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
+		delete(api.OpenAPI().Components.Schemas.Map(), unused)
+	}
 	spec, err := json.Marshal(api.OpenAPI())
 	if err != nil {
 		return nil, fmt.Errorf("encode API document: %w", err)
@@ -91,6 +96,30 @@ func documentRest(api huma.API) {
 		})
 	}
 }
+
+// allowProbes lets probes ask with HEAD, and with parameters of their own.
+func allowProbes(e *echo.Echo) {
+	for _, path := range []string{"/livez", "/readyz"} {
+		e.HEAD(path, func(c echo.Context) error {
+			c.Request().Method = http.MethodGet
+			e.ServeHTTP(bodyless{c.Response()}, c.Request())
+			return nil
+		})
+	}
+	e.Pre(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if path := c.Request().URL.Path; path == "/livez" || path == "/readyz" {
+				c.Request().URL.RawQuery = ""
+			}
+			return next(c)
+		}
+	})
+}
+
+// bodyless drops the body of an answer to HEAD.
+type bodyless struct{ http.ResponseWriter }
+
+func (bodyless) Write(b []byte) (int, error) { return len(b), nil }
 
 // allowPolls lets a widget on any page use the poll fallback. The session's token is
 // what opens it; nothing comes along by itself, as a cookie would.

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // Limits of a connection. There is no read time-out as a whole: it would end the
@@ -36,6 +38,7 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 		stopHub()
 		return errors.Join(<-hub, l.Close())
 	}
+	l = netutil.LimitListener(l, a.cfg.Conns)
 	server := &http.Server{
 		Handler: a.echo, ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
-	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -135,8 +135,8 @@ type (
 
 // frameType returns the type of a frame as it came.
 func frameType(data []byte) (string, error) {
-	if !utf8.Valid(data) {
-		return "", errors.New("not valid UTF-8")
+	if err := checkHonest(data); err != nil {
+		return "", err
 	}
 	var f struct {
 		Type string `json:"type"`
@@ -150,6 +150,9 @@ func frameType(data []byte) (string, error) {
 // decodeFrame reads one frame as a T and refuses fields that T does not have.
 func decodeFrame[T any](data []byte) (T, error) {
 	var f T
+	if err := checkNames(data, reflect.TypeFor[T]()); err != nil {
+		return f, fmt.Errorf("decode frame: %w", err)
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {

@@ -21,12 +21,12 @@ const maxKey = 255
 // NewTicket is the body of POST /v1/tickets.
 type NewTicket struct {
 	Message     string            `json:"message" minLength:"1" maxLength:"10000" example:"Where is my order 10042?" doc:"what the customer wrote; no control characters other than tab and newline"`
-	SessionID   string            `json:"session_id,omitempty" maxLength:"64" doc:"the conversation; 1 to 64 of A-Z a-z 0-9 _ -. Left out: a new one"`
+	SessionID   string            `json:"session_id,omitempty" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" doc:"the conversation; 1 to 64 of A-Z a-z 0-9 _ -. Left out: a new one"`
 	Lane        string            `json:"lane,omitempty" enum:"high,normal,low,deferred,batch" doc:"up to the tenant's own, which is the default"`
-	MaxWait     string            `json:"max_wait,omitempty" example:"8s" doc:"from acceptance to the route decision; 1s up to the lane's, which is the default"`
-	Phone       string            `json:"phone,omitempty" example:"+8613800138000" doc:"E.164"`
-	CallbackURL string            `json:"callback_url,omitempty" maxLength:"2048" example:"https://shop.example/answers" doc:"absolute http or https URL"`
-	Locale      string            `json:"locale,omitempty" maxLength:"35" example:"zh-CN" doc:"BCP 47 tag; the language of the reply where the message tells none"`
+	MaxWait     string            `json:"max_wait,omitempty" minLength:"1" example:"8s" doc:"from acceptance to the route decision; 1s up to the lane's, which is the default"`
+	Phone       string            `json:"phone,omitempty" minLength:"1" example:"+8613800138000" doc:"E.164, of a length that its country has"`
+	CallbackURL string            `json:"callback_url,omitempty" minLength:"1" maxLength:"2048" example:"https://shop.example/answers" doc:"absolute http or https URL"`
+	Locale      string            `json:"locale,omitempty" minLength:"1" maxLength:"35" example:"zh-CN" doc:"BCP 47 tag; the language of the reply where the message tells none"`
 	Customer    *CustomerRef      `json:"customer,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty" doc:"at most 16 pairs; keys of 1 to 64, values of up to 512 characters; comes back with the ticket"`
 }
@@ -58,7 +58,7 @@ func (a *API) registerSubmit(api huma.API) {
 		DefaultStatus: http.StatusAccepted,
 		Security:      []map[string][]string{{byTenantKey: {}}},
 		Middlewares:   huma.Middlewares{a.keyed, checkedBody},
-	}, []int{400, 401, 403, 409, 413, 415, 429, 503}, a.submit)
+	}, []int{400, 401, 403, 408, 409, 413, 415, 429, 503}, a.submit)
 	documentRepeat(api)
 }
 

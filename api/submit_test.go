@@ -55,7 +55,7 @@ func badMessages() map[string]any {
 		return map[string]any{"message": "hello", field: value}
 	}
 	pairs := map[string]any{}
-	for _, key := range strings.Split("a b c d e f g h i j k l m n o p q", " ") {
+	for key := range strings.SplitSeq("a b c d e f g h i j k l m n o p q", " ") {
 		pairs[key] = "v"
 	}
 	return map[string]any{

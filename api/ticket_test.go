@@ -121,7 +121,7 @@ func TestLongPollsAreBounded(t *testing.T) {
 	waiting := f.slowly("GET", "/v1/tickets/"+id+"?wait=60s", f.demo.Secret)
 	f.listening("demo", "s1", 1)
 	refused(t, f.call("GET", "/v1/tickets/"+id+"?wait=1s", f.demo.Secret, nil), http.StatusTooManyRequests, "too_many_polls")
-	refused(t, f.call("GET", "/v1/sessions/s2/events?wait=1s", f.demo.Secret, nil), http.StatusTooManyRequests, "too_many_polls")
+	refused(t, f.call("GET", "/v1/sessions/s1/events?after=1&wait=1s", f.demo.Secret, nil), http.StatusTooManyRequests, "too_many_polls")
 	if a := f.call("GET", "/v1/tickets/"+id, f.demo.Secret, nil); a.status != http.StatusOK {
 		t.Errorf("without wait: %d %s", a.status, a.raw)
 	}

@@ -3,12 +3,15 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
 )
+
+var errPanicked = errors.New("the chain panicked")
 
 // run takes the ticket and lets the chain answer it. The session's turn ends when the
 // final event is in the talk log, so that the next prompt holds this answer.
@@ -47,8 +50,15 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 	}
 }
 
-// work runs the chain within the hard limit of an answer and streams its text.
-func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (chat.Answer, error) {
+// work runs the chain within the hard limit of an answer and streams its text. A panic
+// in it is a failed answer: the same message would end the next process as well.
+func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (_ chat.Answer, err error) {
+	defer func() {
+		if recover() != nil {
+			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the chain panicked")
+			err = errPanicked
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
 	defer cancel()
 	out := d.newStream(s)

@@ -49,12 +49,12 @@ func decide(s situation) decision {
 		return decision{action: handBack}
 	case s.failed != nil:
 		return decision{action: answer, reason: reasonOf(s.failed)}
-	case s.permit && s.now.Before(s.deadline):
-		return decision{action: run}
 	case !s.now.Before(s.deadline):
 		return decision{action: answer, reason: chat.ReasonOverdue}
 	case errors.Is(s.stopped, errStopping):
 		return decision{action: handBack}
+	case s.permit:
+		return decision{action: run}
 	default:
 		return decision{action: await}
 	}

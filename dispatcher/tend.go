@@ -46,8 +46,10 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 				d.run(ctx, j, turn{Stored: s, permit: permit, history: history})
 				return
 			}
-			dec.action = await
+			// An earlier message comes first: no permit is held while it is waited for.
+			d.giveUp(&s, permit)
 			wait(ctx, min(earlierPause, time.Until(s.Deadline)))
+			continue
 		}
 		if err == nil {
 			d.giveUp(&s, permit)

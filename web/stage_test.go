@@ -58,16 +58,15 @@ func newStage(t *testing.T) *stage {
 	s.queue, err = queue.Open(t.Context(), nc, queue.Config{Bounds: bounds, Fresh: true, Log: zerolog.Nop()})
 	must(t, err)
 	keys := chat.NewKeys()
-	must(t, s.queue.AddTenant(t.Context(), chat.Tenant{
-		Name: "demo", Lane: chat.High, Loopback: true, CreatedAt: time.Now(),
-		SecretHash: chat.HashKey(keys.Secret), PublicHash: chat.HashKey(keys.Publishable),
-	}))
+	demo := chat.Tenant{Name: "demo", Lane: chat.High, Loopback: true, CreatedAt: time.Now()}
+	demo.SetKeys(keys)
+	must(t, s.queue.AddTenant(t.Context(), demo))
 	s.key = keys.Publishable
 	live := &rules.Rules{Lanes: limits}
 	s.make = func() *api.API {
 		a, err := api.New(api.Deps{
 			Queue: s.queue, Rules: func() *rules.Rules { return live }, Classify: s.classify, Line: third{}, Log: zerolog.Nop(),
-		}, api.Config{PublishableKey: keys.Publishable})
+		}, api.Config{DemoTenant: demo.Name})
 		must(t, err)
 		return a
 	}

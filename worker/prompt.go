@@ -29,7 +29,11 @@ func (w *Worker) prompt(q chat.Question) []llms.MessageContent {
 		case chat.ByCustomer:
 			asked[e.Ticket] = e.Text
 		case chat.ByBot:
-			if text := asked[e.Ticket]; text != "" {
+			text := asked[e.Ticket]
+			if text == "" && len(messages) == 1 {
+				continue // the history begins after its question: vendors want the customer to speak first
+			}
+			if text != "" {
 				messages = append(messages, llms.TextParts(llms.ChatMessageTypeHuman, text))
 			}
 			messages = append(messages, llms.TextParts(llms.ChatMessageTypeAI, e.Text))

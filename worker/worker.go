@@ -80,13 +80,18 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 	}, nil
 }
 
-// Fallback answers with the template of the ticket's intent, in its language.
+// Fallback answers with the template of the ticket's intent, in its language; in
+// English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
-	text := w.cfg.Templates[t.Intent][t.Language]
-	if text == "" {
-		text = w.cfg.Templates[Other][t.Language]
+	language := t.Language
+	if w.cfg.Templates[Other][language] == "" {
+		language = chat.English
 	}
-	return chat.Answer{Reply: w.reply(text, t.Language), Route: chat.RouteTemplate, Reason: reason}
+	text := w.cfg.Templates[t.Intent][language]
+	if text == "" {
+		text = w.cfg.Templates[Other][language]
+	}
+	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 
 func (w *Worker) reply(text, language string) chat.Reply {

@@ -16,7 +16,7 @@ func CheckMessage(field, s string) error {
 	if !utf8.ValidString(s) {
 		return Bad(field, "must be valid UTF-8")
 	}
-	if strings.TrimSpace(s) == "" {
+	if strings.TrimFunc(s, unseen) == "" {
 		return Bad(field, "must hold at least one character that is not white space")
 	}
 	if n := utf8.RuneCountInString(s); n > MaxMessage {
@@ -24,6 +24,10 @@ func CheckMessage(field, s string) error {
 	}
 	return CheckControls(field, s)
 }
+
+// unseen reports whether nobody sees the character: white space, or a format mark such
+// as a zero-width space.
+func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // CheckControls refuses control characters other than tab and newline.
 func CheckControls(field, s string) error {

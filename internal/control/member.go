@@ -45,6 +45,7 @@ type Member struct {
 	wake  chan struct{} // there is something to tell
 
 	sending sync.Mutex // keeps reports in their order; taken before all others
+	parted  bool       // guarded by sending: good-bye was said, and nothing is told after it
 
 	mu     sync.Mutex // guards the rest
 	holder *holder
@@ -176,6 +177,9 @@ func (m *Member) nudge() {
 func (m *Member) report() {
 	m.sending.Lock()
 	defer m.sending.Unlock()
+	if m.parted {
+		return
+	}
 	m.mu.Lock()
 	due := m.holder.next(time.Now())
 	m.mu.Unlock()

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 )
 
@@ -21,7 +22,8 @@ const (
 // and at the end, when nothing is held any more, removes the registration. It returns
 // after ctx has ended.
 func (m *Member) Run(ctx context.Context) error {
-	defer close(m.closed)
+	turnAway := sync.OnceFunc(func() { close(m.closed) })
+	defer turnAway()
 	stopMail, err := m.queue.Mail(m.cfg.Node, m.read)
 	if err != nil {
 		return unlessEnded(ctx, err)
@@ -48,6 +50,7 @@ func (m *Member) Run(ctx context.Context) error {
 	}()
 	m.work(ctx)
 	<-refreshed
+	turnAway()
 	m.part(ctx)
 	return nil
 }
@@ -126,7 +129,7 @@ func (m *Member) work(ctx context.Context) {
 	}
 }
 
-// part waits for what is in use to come back, says good-bye and removes the
+// part waits for who was turned away to leave and for what is in use to come back, says good-bye and removes the
 // registration. What does not come back is left to the controller, which finds the
 // node dead.
 func (m *Member) part(ctx context.Context) {
@@ -144,6 +147,7 @@ func (m *Member) part(ctx context.Context) {
 	bye := m.holder.bye(time.Now())
 	m.mu.Unlock()
 	m.send(bye)
+	m.parted = true
 	m.sending.Unlock()
 	if m.alone() {
 		return
@@ -158,7 +162,7 @@ func (m *Member) part(ctx context.Context) {
 func (m *Member) holding() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.holder.holds) > 0
+	return len(m.holder.holds)+len(m.holder.asks) > 0
 }
 
 func (m *Member) read(body []byte) {

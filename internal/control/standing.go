@@ -9,6 +9,10 @@ import (
 // firstHold is what a permit's time in use is taken for before any was measured.
 const firstHold = time.Second
 
+// leastHold is the shortest time that a call takes: a permit that comes back sooner was
+// not used, and tells nothing.
+const leastHold = 5 * time.Millisecond
+
 // holdWeight is the share of the newest measurement in the moving mean.
 const holdWeight = 0.05
 
@@ -46,6 +50,9 @@ func (s *server) eta(position int) time.Duration {
 
 // observe learns how long a permit was held.
 func (s *server) observe(held time.Duration) {
+	if held < leastHold {
+		return
+	}
 	if s.mean == 0 {
 		s.mean = held
 		return

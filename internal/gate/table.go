@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"sluice/internal/chat"
@@ -41,9 +42,7 @@ func NewTable(ages map[chat.Lane]time.Duration) *Table {
 // nothing more; what is in use above a lower limit ends in its own time.
 func (t *Table) SetLimits(limits map[string]int) {
 	t.limits = map[string]int{}
-	for vendor, limit := range limits {
-		t.limits[vendor] = limit
-	}
+	maps.Copy(t.limits, limits)
 }
 
 // Join makes a wait until it is granted or leaves. ErrCrowded: the table is full.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -111,7 +112,8 @@ func (s *Server) warnOfOtherMajors() {
 		return // nothing there yet
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "pg") {
+		// What a killed first start left behind holds nothing.
+		if strings.HasPrefix(e.Name(), "pg") && exists(filepath.Join(s.cfg.Dir, e.Name(), "data")) {
 			s.cfg.Log.Warn().Str("kept", e.Name()).Int("major", s.program.major).
 				Msg("history of another PostgreSQL version is kept but not read: install that version, or dump and restore")
 		}

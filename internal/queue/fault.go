@@ -19,7 +19,6 @@ const (
 	codeNoStorage       jetstream.ErrorCode = 10047
 	codeNoResources     jetstream.ErrorCode = 10023
 	codeMemoryExhausted jetstream.ErrorCode = 10028
-	codeNoMessage       jetstream.ErrorCode = 10043 // the message to delete is gone already
 )
 
 // inFlightTries bounds how often a compare-and-set is repeated that met another one to

@@ -113,7 +113,12 @@ func openJob(msg jetstream.Msg) (*Job, error) {
 
 // Working tells the lane that the job is looked after. It does not wait for an answer
 // and is no proof that the job is still ours: only the ticket's revision is.
-func (j *Job) Working() error { return j.msg.InProgress() }
+func (j *Job) Working() error {
+	if err := j.msg.InProgress(); err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
+		return fmt.Errorf("give a sign of life: %w", err)
+	}
+	return nil
+}
 
 // HandBack gives the job to whoever pulls next, after delay. It changes no ticket.
 func (j *Job) HandBack(delay time.Duration) {
@@ -137,21 +142,40 @@ func (q *Queue) ack(ctx context.Context, p Point, j *Job) error {
 }
 
 // discard deletes a ticket's lane message without holding it: by its sequence where
-// known, else by its literal subject.
+// that is known and still right, else by its literal subject.
 func (q *Queue) discard(ctx context.Context, p Point, t *chat.Ticket) error {
 	if err := q.before(p, t.ID); err != nil {
 		return err
 	}
 	stream := q.lanes[t.Lane]
-	if t.LaneSeq == 0 {
-		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(laneSubject(t))); err != nil {
+	if t.LaneSeq > 0 {
+		found, err := erase(ctx, stream, t.LaneSeq)
+		if err != nil {
 			return fmt.Errorf("remove %s from its lane: %w", t.ID, err)
 		}
-		return nil
+		if found {
+			return nil
+		}
+		// Gone, or stored anew by a repair under another sequence.
 	}
-	err := stream.DeleteMsg(ctx, t.LaneSeq)
-	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && apiCode(err) != codeNoMessage {
+	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(laneSubject(t))); err != nil {
 		return fmt.Errorf("remove %s from its lane: %w", t.ID, err)
 	}
 	return nil
+}
+
+// erase deletes a message by its sequence; found is false if it was gone already.
+func erase(ctx context.Context, stream jetstream.Stream, seq uint64) (found bool, err error) {
+	err = stream.DeleteMsg(ctx, seq)
+	if err == nil {
+		return true, nil
+	}
+	// The client hands on no code by which a missing message can be told from another
+	// refusal: the store tells.
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if _, look := stream.GetMsg(ctx, seq); errors.Is(look, jetstream.ErrMsgNotFound) {
+			return false, nil
+		}
+	}
+	return false, err
 }

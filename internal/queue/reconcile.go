@@ -88,13 +88,13 @@ const strayFor = 2 * time.Second
 // processes may look at once: only one of them can publish a stray.
 func (q *Queue) Strays(ctx context.Context) (moved int, err error) {
 	for _, lane := range chat.Lanes() {
-		n, err := q.straysOf(ctx, lane)
+		n, failed := q.straysOf(ctx, lane)
 		moved += n
-		if err != nil {
-			return moved, fmt.Errorf("look for strays in %s: %w", lane, err)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("look for strays in %s: %w", lane, failed))
 		}
 	}
-	return moved, nil
+	return moved, err
 }
 
 func (q *Queue) straysOf(ctx context.Context, lane chat.Lane) (moved int, err error) {
@@ -119,10 +119,13 @@ func (q *Queue) straysOf(ctx context.Context, lane chat.Lane) (moved int, err er
 		if err != nil {
 			return moved, err
 		}
-		if err := q.moveStray(ctx, stream, raw); err != nil {
+		again, err := q.moveStray(ctx, stream, raw)
+		if err != nil {
 			return moved, err
 		}
-		moved++
+		if again {
+			moved++
+		}
 	}
 	return moved, nil
 }
@@ -145,20 +148,24 @@ func (q *Queue) below(ctx context.Context, lane chat.Lane, floor uint64) (seen [
 	return seen, nil
 }
 
-func (q *Queue) moveStray(ctx context.Context, stream jetstream.Stream, raw *jetstream.RawStreamMsg) error {
+// moveStray reports whether the message was published again; one that cannot be read
+// is only removed, as a pull does.
+func (q *Queue) moveStray(ctx context.Context, stream jetstream.Stream, raw *jetstream.RawStreamMsg) (again bool, err error) {
 	var t chat.Ticket
 	if err := json.Unmarshal(raw.Data, &t); err != nil {
-		return fmt.Errorf("decode lane message %d: %w", raw.Sequence, err)
+		q.log.Error().Err(err).Str("subject", raw.Subject).Msg("stray cannot be read, removed")
+	} else {
+		err := decided(ctx, func() error {
+			_, err := q.js.Publish(ctx, raw.Subject, raw.Data, jetstream.WithExpectLastSequencePerSubject(raw.Sequence))
+			return err
+		})
+		if err != nil && !outpaced(err) {
+			return false, refusal("move stray "+t.ID, err)
+		}
+		again = true
 	}
-	err := decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, raw.Subject, raw.Data, jetstream.WithExpectLastSequencePerSubject(raw.Sequence))
-		return err
-	})
-	if err != nil && !outpaced(err) {
-		return refusal("move stray "+t.ID, err)
+	if _, err := erase(ctx, stream, raw.Sequence); err != nil {
+		return again, fmt.Errorf("remove stray %d: %w", raw.Sequence, err)
 	}
-	if err := stream.DeleteMsg(ctx, raw.Sequence); err != nil && apiCode(err) != codeNoMessage {
-		return fmt.Errorf("remove stray %s: %w", t.ID, err)
-	}
-	return nil
+	return again, nil
 }

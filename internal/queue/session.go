@@ -36,6 +36,10 @@ type Mark struct {
 // among the older ones: reading from the first mark on misses no open message.
 const recentMarks = 64
 
+// maxMarks bounds a record in any case: more messages of one session than the lanes of
+// the shipped rules can hold open. Marks beyond it are dropped, the oldest first.
+const maxMarks = 2048
+
 // note adds an event to the record; false: the record knows it. Events may come out of
 // order, when a writer died before its note and somebody else went on.
 func (s *Session) note(m Mark) bool {
@@ -52,7 +56,7 @@ func (s *Session) note(m Mark) bool {
 	}
 	s.Recent = append(s.Recent, m)
 	slices.SortFunc(s.Recent, func(a, b Mark) int { return cmp.Compare(a.Seq, b.Seq) })
-	for len(s.Recent) > recentMarks && !s.Recent[0].Open {
+	for len(s.Recent) > recentMarks && !s.Recent[0].Open || len(s.Recent) > maxMarks {
 		s.Recent = s.Recent[1:]
 	}
 	return true

@@ -68,7 +68,7 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 }
 
 func markOf(e *chat.Event, at uint64) Mark {
-	return Mark{Ticket: e.Ticket, Seq: e.Seq, At: at, Open: e.Who == chat.ByCustomer}
+	return Mark{Ticket: e.Ticket, Seq: e.Seq, At: at, Open: e.Who == chat.ByCustomer && e.Lane.Interactive()}
 }
 
 // last returns the newest event under a filter and its stream sequence, or nil and 0.
@@ -89,7 +89,7 @@ func (q *Queue) last(ctx context.Context, filter string) (*chat.Event, uint64, e
 
 // Events returns a session's durable events with seq greater than after, in order, at
 // most limit of them, and the seq of the session's head. ok is false when events
-// after that seq have expired already.
+// after that seq have expired already, and when the session never came that far.
 func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64, limit int) (events []chat.Event, head uint64, ok bool, err error) {
 	newest, at, err := q.last(ctx, talkFilter(tenant, session))
 	if err != nil {
@@ -100,12 +100,12 @@ func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64
 		return nil, 0, false, err
 	}
 	if newest == nil {
-		return nil, rec.Seq, rec.Seq <= after, nil
+		return nil, rec.Seq, rec.Seq == after, nil
 	}
-	ok = true
+	ok = after <= newest.Seq
 	first := true
 	err = q.scan(ctx, talkFilter(tenant, session), rec.from(after), at, func(e chat.Event) bool {
-		if first && e.Seq > after+1 {
+		if first && e.Seq-1 > after {
 			ok = false
 		}
 		first = false

@@ -110,11 +110,12 @@ func TestFaultsNamePlaceFieldAndReason(t *testing.T) {
 
 func TestFaultsAreAllToldAtOnceAndBounded(t *testing.T) {
 	t.Parallel()
-	doc := "lanes:\n"
+	var doc strings.Builder
+	doc.WriteString("lanes:\n")
 	for i := range 500 {
-		doc += fmt.Sprintf("  lane%d: {}\n", i)
+		doc.WriteString(fmt.Sprintf("  lane%d: {}\n", i))
 	}
-	_, err := Parse("r.yaml", []byte(doc))
+	_, err := Parse("r.yaml", []byte(doc.String()))
 	if got := len(Faults(err)); got != maxFaults {
 		t.Errorf("%d faults", got)
 	}
@@ -133,7 +134,7 @@ func TestHostileTextsAreRefusedSoon(t *testing.T) {
 		}
 	}
 	var deep strings.Builder
-	for i := 0; i < 1000; i++ {
+	for i := range 1000 {
 		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
 	_, err := Parse("r.yaml", []byte(deep.String()))

@@ -65,8 +65,9 @@ func TestAnswersFollowTopicAndLanguage(t *testing.T) {
 func TestEqualQuestionAtEqualHistoryGetsAnEqualAnswer(t *testing.T) {
 	t.Parallel()
 	one := chatBody(map[string]any{}, "我要退款", "好的", "那要多久？")
-	if replyTo(t, one).content != replyTo(t, one).content {
-		t.Error("answers differ")
+	first := replyTo(t, one).content
+	if again := replyTo(t, one).content; again != first {
+		t.Errorf("first %q, then %q", first, again)
 	}
 	phrasings := map[string]bool{}
 	for _, q := range []string{"refund a", "refund b", "refund c", "refund d", "refund e", "refund f", "refund g"} {
