@@ -26,7 +26,7 @@ e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burs
 	$(TEST) -tags e2e -timeout 12m -v ./internal/e2e/
 
 cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, under load.
-	$(TEST) -tags cluster -count 1 -timeout 18m -v ./internal/e2e/
+	$(TEST) -tags cluster -count 1 -timeout 12m -v ./internal/e2e/
 
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/
