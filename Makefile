@@ -5,7 +5,7 @@ TEST = $(GO) test -p 1
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race e2e browser postgres bench lint fmt
+.PHONY: help run build test race e2e cluster browser postgres bench lint fmt
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ race: ## The same under the race detector.
 e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
 	$(TEST) -tags e2e -timeout 12m -v ./internal/e2e/
 
+cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, under load.
+	$(TEST) -tags cluster -count 1 -timeout 12m -v ./internal/e2e/
+
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/
 
@@ -37,9 +40,9 @@ bench: ## Benchmarks, ready for benchstat.
 
 lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }
-	$(GO) vet -tags 'e2e browser' ./...
+	$(GO) vet -tags 'e2e cluster browser' ./...
 	@test -z "$$($(GO) fix -diff ./... 2>&1)" || { $(GO) fix -diff ./...; echo 'run: go fix ./...'; exit 1; }
-	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e browser' ./...
+	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e cluster browser' ./...
 
 fmt: ## Format.
 	gofmt -w .
