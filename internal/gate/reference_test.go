@@ -126,7 +126,7 @@ func (r *reference) grants(now time.Time) []Grant {
 		if a.needsTurn() {
 			r.turns[a.Tenant+"."+a.Session] = a.Ticket
 		}
-		all = append(all, Grant{Ask: a, Permit: p})
+		all = append(all, Grant{Ask: a, Permit: p, Turn: a.needsTurn()})
 	}
 	return all
 }
