@@ -63,13 +63,6 @@ vendors:
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t, vendors: map[string]string{}, database: strings.TrimPrefix(noDatabase, "SLUICE_DATABASE_URL=")}
-	ports := freePorts(t, 6)
-	for i := range 3 {
-		c.configs = append(c.configs, brokerConfig{
-			Name: fmt.Sprintf("n%d", i+1), Dir: filepath.Join(t.TempDir(), "nats"), Client: ports[i], Route: ports[3+i], Routes: ports[3:],
-		})
-	}
-	c.brokers = make([]*process, 3)
 	sim := spawn(t, nil, "sim", "--control", "127.0.0.1:0", "--port", "0")
 	await(t, 10*time.Second, "the simulated vendors are ready", func() bool { _, found := sim.stdout.when("control "); return found })
 	for _, m := range simLine.FindAllStringSubmatch(sim.stdout.String(), -1) {
@@ -77,7 +70,21 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.control = strings.TrimSuffix(controlLine.FindStringSubmatch(sim.stdout.String())[1], "/sim/stats")
 	c.rules = rulesFile(t, fmt.Sprintf(clusterRules, c.vendors["a"], c.vendors["b"], c.vendors["c"]))
+	c.describeBrokers()
 	return c
+}
+
+// describeBrokers gives the NATS nodes ports and directories. The ports are free now; the
+// vendors have theirs already, so that they cannot take one of these.
+func (c *cluster) describeBrokers() {
+	c.t.Helper()
+	ports := freePorts(c.t, 6)
+	c.configs, c.brokers = nil, make([]*process, 3)
+	for i := range 3 {
+		c.configs = append(c.configs, brokerConfig{
+			Name: fmt.Sprintf("n%d", i+1), Dir: filepath.Join(c.t.TempDir(), "nats"), Client: ports[i], Route: ports[3+i], Routes: ports[3:],
+		})
+	}
 }
 
 var (
@@ -86,14 +93,47 @@ var (
 	healthLine  = regexp.MustCompile(`health +(http://[^/]+)/readyz`)
 )
 
-// startCluster is a cluster whose NATS nodes run.
+// startCluster is a cluster whose NATS nodes have found each other. Ports that somebody
+// else took between the look and the start, and a first election that comes to nothing,
+// are the machine's matter: such nodes are started anew.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := newCluster(t)
-	for i := range c.brokers {
-		c.startBroker(i)
+	for range 3 {
+		for i := range c.brokers {
+			c.startBroker(i)
+		}
+		if c.formed() {
+			return c
+		}
+		t.Log("the NATS nodes did not find each other, starting others")
+		for _, b := range c.brokers {
+			b.signal(t, syscall.SIGKILL)
+			<-b.ended
+		}
+		c.describeBrokers()
 	}
-	return c
+	t.Fatal("no NATS cluster came up")
+	return nil
+}
+
+// formed reports whether the nodes have elected a leader for JetStream soon.
+func (c *cluster) formed() bool {
+	nc, err := nats.Connect(c.urls(), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond), nats.MaxReconnects(-1))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return poll(20*time.Second, func() bool {
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+		defer cancel()
+		_, err := js.AccountInfo(ctx)
+		return err == nil
+	})
 }
 
 func (c *cluster) startBroker(i int) {
