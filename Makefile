@@ -2,6 +2,9 @@
 GO ?= go
 # Two cores are the measure: one package's tests at a time, and no longer than a minute each unless they say so.
 TEST = $(GO) test -p 1
+# What is measured in real time, on a machine that does other things too: a test that failed is
+# run again by itself, twice at the most. One that fails three times has failed.
+PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose --rerun-fails=2 --rerun-fails-max-failures=4 --packages=./internal/e2e/ -- -p 1 -count 1
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
@@ -23,10 +26,10 @@ race: ## The same under the race detector.
 	$(TEST) -race -timeout 15m ./...
 
 e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
-	$(TEST) -tags e2e -timeout 12m -v ./internal/e2e/
+	$(PATIENT) -tags e2e -timeout 12m
 
 cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, under load.
-	$(TEST) -tags cluster -count 1 -timeout 12m -v ./internal/e2e/
+	$(PATIENT) -tags cluster -timeout 15m
 
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/
