@@ -41,6 +41,9 @@ func TestDecide(t *testing.T) {
 		"the answer took too long":        {situation{deadline: early, permit: true, failed: context.DeadlineExceeded}, decision{answer, chat.ReasonVendorUnavailable}},
 		"a fault of ours":                 {situation{deadline: early, permit: true, failed: ours}, decision{answer, chat.ReasonError}},
 		"no permit for a further step":    {situation{deadline: early, permit: true, failed: gate.ErrCrowded}, decision{answer, chat.ReasonError}},
+		"the permit was lost":             {situation{deadline: early, permit: true, failed: fmt.Errorf("x: %w", gate.ErrPermitLost)}, decision{action: abandon}},
+		"the permit was lost, stopping":   {situation{deadline: early, permit: true, stopped: errStopping, failed: gate.ErrPermitLost}, decision{action: abandon}},
+		"the permit was lost, cancelled":  {situation{deadline: early, permit: true, stopped: errCancelled, failed: gate.ErrPermitLost}, decision{action: drop}},
 		"wrapped causes are seen through": {situation{deadline: early, stopped: fmt.Errorf("x: %w", errCancelled)}, decision{action: drop}},
 	} {
 		c.s.now = now
