@@ -52,7 +52,9 @@ func TestThePermitsOfAKilledDispatcherComeBack(t *testing.T) {
 	api := p[0]
 	doomed := c.start("dispatcher")[0] // not the controller: the first one is
 	api.behave(map[string]any{"call": map[string]any{"kind": "fixed", "mean": "1m"}})
-	each(2*permits, 16, func(k int) {
+	// So many that more wait at the other one than permits come back: what waits at the
+	// killed one comes to it later.
+	each(4*permits, 16, func(k int) {
 		api.ask(question{Message: fmt.Sprintf("Where is my parcel %d?", k)})
 	})
 	await(t, 20*time.Second, "all permits are taken", func() bool { return api.stats().InFlight == permits })
