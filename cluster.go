@@ -48,6 +48,9 @@ func openMember(ctx context.Context, s settings) (_ *node, err error) {
 
 // openRoles opens what the roles of the process need.
 func (n *node) openRoles(ctx context.Context) (err error) {
+	if err := n.openSteering(fitMember(n.roles.dispatcher)); err != nil {
+		return err
+	}
 	if n.roles.dispatcher {
 		if n.fleet, err = openRemoteFleet(n.engine.rules, os.Getenv); err != nil {
 			return err
@@ -110,18 +113,14 @@ func joinEngine(ctx context.Context, s settings, w *waits, log zerolog.Logger) (
 			e.close()
 		}
 	}()
-	e.nc, err = queue.Connect(queue.RemoteConfig{URL: s.NATSURL, Creds: s.NATSCreds, CA: s.NATSCA})
-	if err != nil {
-		return nil, err
+	log = log.With().Str("stage", "queue").Logger()
+	cfg := queue.RemoteConfig{URL: s.NATSURL, Creds: s.NATSCreds, CA: s.NATSCA, Log: log}
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("SLUICE_NATS_URL: %w", err)
 	}
-	err = w.until(ctx, "nats", func(context.Context) error {
-		if err := queue.Refused(e.nc); err != nil {
-			return errNever{err}
-		}
-		if !e.nc.IsConnected() {
-			return errors.Join(errors.New("no server can be reached"), e.nc.LastError())
-		}
-		return nil
+	err = w.until(ctx, "nats", func(ctx context.Context) (err error) {
+		e.nc, err = queue.Connect(ctx, cfg)
+		return s.explain(err)
 	})
 	if err != nil {
 		return nil, err
@@ -131,12 +130,12 @@ func joinEngine(ctx context.Context, s settings, w *waits, log zerolog.Logger) (
 		ctx, cancel := context.WithTimeout(ctx, rulesTry)
 		defer cancel()
 		e.rules, err = e.joinRules(ctx, s.Rules)
-		return err
+		return e.blame(err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return e, w.until(ctx, "streams", e.openStreams(log.With().Str("stage", "queue").Logger()))
+	return e, w.until(ctx, "streams", e.openStreams(log))
 }
 
 // openStreams returns one try to open streams and buckets to the measure of the rules.
@@ -146,16 +145,16 @@ func (e *engine) openStreams(log zerolog.Logger) func(context.Context) error {
 		if opening == nil {
 			store, err := queue.FindRules(ctx, e.nc)
 			if err != nil {
-				return err
+				return e.blame(err)
 			}
 			opening = store.Opening()
 		}
-		return opening.Do(ctx, func() (err error) {
+		return e.blame(opening.Do(ctx, func() (err error) {
 			e.queue, err = queue.Open(ctx, e.nc, queue.Config{
 				Bounds: bounds(e.rules), Replicas: e.rules.Replicas, KeepEvents: e.rules.Retention.Events, Log: log,
 			})
 			return err
-		})
+		}))
 	}
 }
 
@@ -166,11 +165,12 @@ func (e *engine) joinRules(ctx context.Context, file string) (*rules.Rules, erro
 	store, err := queue.FindRules(ctx, e.nc)
 	if err == nil {
 		var doc []byte
-		if doc, _, err = store.Load(ctx); err == nil {
+		if doc, e.rev, err = store.Load(ctx); err == nil {
 			r, err := rules.Parse("stored rules", doc)
 			if err != nil {
 				return nil, errNever{err}
 			}
+			e.store = store
 			return r, nil
 		}
 	}
@@ -192,8 +192,9 @@ func (e *engine) joinRules(ctx context.Context, file string) (*rules.Rules, erro
 		return nil, err
 	}
 	// Lost to another process's first rules: the next try reads those.
-	if _, err := store.Store(ctx, doc, 0); err != nil {
+	if e.rev, err = store.Store(ctx, doc, 0); err != nil {
 		return nil, err
 	}
+	e.store = store
 	return r, nil
 }

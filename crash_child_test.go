@@ -26,6 +26,8 @@ type crashPlan struct {
 	Vendors map[string]string // name → base URL
 	Key     string            // hand in a message under this key; empty: none
 	Cancel  bool              // and cancel its ticket while a vendor works on it
+	Requeue bool              // or requeue the one dead letter
+	Deliver int               // max_deliver; 0: the default
 	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
 }
 
@@ -34,6 +36,7 @@ type crashReport struct {
 	Ticket  chat.Ticket
 	Events  []chat.Event
 	Stories int
+	Letters int
 	Depth   int // of all lanes
 }
 
@@ -78,6 +81,9 @@ func (p crashPlan) play() error {
 	if err != nil {
 		return err
 	}
+	if p.Deliver > 0 {
+		r.MaxDeliver = p.Deliver
+	}
 	server, err := queue.StartServer(ctx, queue.ServerConfig{Dir: p.Dir})
 	if err != nil {
 		return err
@@ -92,7 +98,7 @@ func (p crashPlan) play() error {
 	if err != nil {
 		return err
 	}
-	f, err := newFleet(r, func(v rules.Vendor) (string, string) { return p.Vendors[v.Name], "" }, nil)
+	f, err := newFleet(r, func(v rules.Vendor, _ int) (string, string) { return p.Vendors[v.Name], "" }, nil)
 	if err != nil {
 		return err
 	}
@@ -124,6 +130,12 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 			return fmt.Errorf("accept: %w", err)
 		}
 	}
+	if p.Requeue {
+		var err error
+		if t, err = requeue(ctx, q); err != nil {
+			return err
+		}
+	}
 	if p.Cancel {
 		if err := awaitRunning(ctx, q, t.ID); err != nil {
 			return err
@@ -137,6 +149,19 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 		return fmt.Errorf("still alive: nothing came to %s", p.DieAt)
 	}
 	return p.report(ctx, q, t.ID)
+}
+
+// requeue requeues the one dead letter, if need be as the repeat of a call that was cut short.
+func requeue(ctx context.Context, q *queue.Queue) (t chat.Ticket, err error) {
+	letters, err := q.DeadLetters(ctx, 0, 10)
+	if err != nil {
+		return t, err
+	}
+	if len(letters) != 1 {
+		return t, fmt.Errorf("%d dead letters, want one", len(letters))
+	}
+	t, _, err = q.RequeueDead(ctx, letters[0].ID, time.Now())
+	return t, err
 }
 
 func awaitRunning(ctx context.Context, q *queue.Queue, id string) error {
@@ -157,11 +182,19 @@ func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error 
 	if err != nil {
 		return fmt.Errorf("ticket %s is %s, the lanes hold %d messages: %w", id, r.Ticket.Status, r.Depth, err)
 	}
-	records, err := q.Records(ctx, queue.Stories, 10, 100*time.Millisecond)
+	records, err := q.Records(ctx, queue.Stories, 10, 2*time.Second)
 	if err != nil {
 		return err
 	}
-	r.Stories = len(records)
+	for _, record := range records {
+		r.Stories++
+		if err := record.Done(); err != nil {
+			return err
+		}
+	}
+	if r.Letters, err = q.DeadCount(ctx); err != nil {
+		return err
+	}
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 

@@ -16,6 +16,14 @@ import (
 	"sluice/internal/sim"
 )
 
+// mended is what the last process must find.
+type mended struct {
+	status  chat.Status
+	route   chat.Route
+	events  int // gapless, each question followed by its end
+	letters int
+}
+
 // TestAKillAtEachWriteIsMended ends a process by a real kill -9 before each named
 // write. The next process on the same directory, and a repeat of the same request,
 // find one ticket with one end, one final event, one story and an empty lane.
@@ -27,42 +35,62 @@ func TestAKillAtEachWriteIsMended(t *testing.T) {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
 			plan := crashPlan{Dir: t.TempDir(), Vendors: quick, Key: "the key", DieAt: point}
-			end := chat.Answered
+			last := crashPlan{Dir: plan.Dir, Vendors: quick, Key: "the key"}
+			want := mended{status: chat.Answered, route: chat.RouteAgent, events: 2}
+			// A holder that dies leaves a running ticket behind.
+			holder := plan
+			holder.DieAt = queue.EndTicket
 			switch {
 			case point == queue.BackTicket:
-				// A running ticket goes back when its holder is found dead: so one holder dies first.
-				first := plan
-				first.DieAt = queue.EndTicket
-				mustDie(t, first)
+				mustDie(t, holder)
 				plan.Key = ""
+			case point == queue.EndDead:
+				mustDie(t, holder)
+				plan.Key, plan.Deliver = "", 1
+				want.route, want.letters = chat.RouteTemplate, 1
+			case point == queue.RequeueLetter:
+				mustDie(t, holder)
+				last.Deliver = 1
+				checkMended(t, mustLive(t, last), mended{chat.Answered, chat.RouteTemplate, 2, 1})
+				plan.Key, plan.Requeue = "", true
+				last = plan
+				last.DieAt = ""
+				want.events = 4
 			case strings.HasPrefix(string(point), "cancel."):
 				plan.Vendors, plan.Cancel = silent, true
 				if point != queue.CancelTicket {
-					end = chat.Cancelled
+					want.status, want.route = chat.Cancelled, ""
 				}
 			}
 			mustDie(t, plan)
-			checkMended(t, mustLive(t, crashPlan{Dir: plan.Dir, Vendors: quick, Key: "the key"}), end)
+			checkMended(t, mustLive(t, last), want)
 		})
 	}
 }
 
 // checkMended asserts what a caller was promised.
-func checkMended(t *testing.T, r crashReport, end chat.Status) {
+func checkMended(t *testing.T, r crashReport, want mended) {
 	t.Helper()
-	if r.Ticket.Status != end {
-		t.Errorf("the ticket is %s, want %s", r.Ticket.Status, end)
+	if r.Ticket.Status != want.status || r.Ticket.Route != want.route {
+		t.Errorf("the ticket is %s by %q (%s), want %s by %q", r.Ticket.Status, r.Ticket.Route, r.Ticket.Reason, want.status, want.route)
 	}
-	if end == chat.Answered && r.Ticket.Route != chat.RouteAgent {
-		t.Errorf("answered by %s (%s), want the agent", r.Ticket.Route, r.Ticket.Reason)
+	if len(r.Events) != want.events {
+		t.Fatalf("events:%s\nwant %d", fmtEvents(r.Events), want.events)
 	}
-	if len(r.Events) != 2 || r.Events[0].Seq != 1 || r.Events[1].Seq != 2 ||
-		r.Events[0].Who != chat.ByCustomer || r.Events[1].Status != end ||
-		r.Events[0].Ticket != r.Ticket.ID || r.Events[1].Ticket != r.Ticket.ID {
-		t.Errorf("events:%s\nwant 1 and 2, the message and the end of %s", fmtEvents(r.Events), r.Ticket.ID)
+	for i, e := range r.Events {
+		asked := r.Events[i/2*2]
+		if e.Seq != uint64(i+1) || e.Ticket != asked.Ticket || asked.Who != chat.ByCustomer || e.Status.Ended() != (i%2 == 1) {
+			t.Errorf("event %d:%s\nwant each message, then its end", i+1, fmtEvents(r.Events))
+		}
+	}
+	if end := r.Events[want.events-1]; end.Ticket != r.Ticket.ID || end.Status != want.status {
+		t.Errorf("events:%s\nthe last is not the end of %s", fmtEvents(r.Events), r.Ticket.ID)
+	}
+	if r.Letters != want.letters {
+		t.Errorf("%d dead letters, want %d", r.Letters, want.letters)
 	}
 	if r.Stories != 1 {
-		t.Errorf("%d stories, want 1", r.Stories)
+		t.Errorf("%d new stories, want 1", r.Stories)
 	}
 }
 

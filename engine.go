@@ -21,7 +21,9 @@ type engine struct {
 	remote bool
 	nc     *nats.Conn
 	queue  *queue.Queue
-	rules  *rules.Rules
+	store  *queue.RuleStore
+	rules  *rules.Rules // as the process started with them
+	rev    uint64       // their revision
 }
 
 // flushLimit is how long the last words to a cluster may take.
@@ -42,11 +44,10 @@ func openEngine(ctx context.Context, dir *dataDir, rulesFile string, log zerolog
 	if e.nc, err = e.server.Dial(); err != nil {
 		return nil, err
 	}
-	store, err := queue.OpenRules(ctx, e.nc, 1)
-	if err != nil {
+	if e.store, err = queue.OpenRules(ctx, e.nc, 1); err != nil {
 		return nil, err
 	}
-	if e.rules, err = loadRules(ctx, store, rulesFile); err != nil {
+	if e.rules, e.rev, err = loadRules(ctx, e.store, rulesFile); err != nil {
 		return nil, err
 	}
 	e.queue, err = queue.Open(ctx, e.nc, queue.Config{
@@ -56,27 +57,27 @@ func openEngine(ctx context.Context, dir *dataDir, rulesFile string, log zerolog
 	return e, err
 }
 
-// loadRules returns the stored rules, or stores the first ones: the file's, or the shipped.
-func loadRules(ctx context.Context, store *queue.RuleStore, file string) (*rules.Rules, error) {
-	doc, _, err := store.Load(ctx)
+// loadRules returns the stored rules and their revision, or stores the first ones: the
+// file's, or the shipped.
+func loadRules(ctx context.Context, store *queue.RuleStore, file string) (*rules.Rules, uint64, error) {
+	doc, rev, err := store.Load(ctx)
 	if err == nil {
-		return rules.Parse("stored rules", doc)
+		r, err := rules.Parse("stored rules", doc)
+		return r, rev, err
 	}
 	if !errors.Is(err, queue.ErrNotFound) {
-		return nil, err
+		return nil, 0, err
 	}
 	name, doc, err := readRules(file)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r, err := rules.Parse(name, doc)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if _, err := store.Store(ctx, doc, 0); err != nil {
-		return nil, err
-	}
-	return r, nil
+	rev, err = store.Store(ctx, doc, 0)
+	return r, rev, err
 }
 
 // readRules returns the rules file, or the shipped document when none is named.

@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"sluice/dispatcher"
 	"sluice/internal/chat"
 	"sluice/internal/control"
+	"sluice/internal/gate"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 	"sluice/worker"
@@ -49,7 +49,8 @@ func newLine(q *queue.Queue, r *rules.Rules, f *fleet, alone bool, log zerolog.L
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.dispatcher, err = dispatcher.New(q, l.member, w, dispatcher.Config{
-		Holds: bounds(r), Vendors: r.Chains[rules.ChainAgent].Vendors, Log: log,
+		Holds: bounds(r), Vendors: r.Chains[rules.ChainAgent].Vendors, Model: r.Chains[rules.ChainAgent].Model,
+		MaxDeliver: r.MaxDeliver, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
@@ -84,13 +85,45 @@ func (l *line) check(context.Context) (string, error) {
 }
 
 func controlConfig(r *rules.Rules, log zerolog.Logger) control.Config {
-	cfg := control.Config{Limits: map[string]int{}, Quotas: map[string]int{}, Ages: map[chat.Lane]time.Duration{}, Log: log}
+	return control.Config{Gate: limits(r), Quotas: quotas(r), Log: log}
+}
+
+func quotas(r *rules.Rules) map[string]int {
+	all := map[string]int{}
 	for _, v := range r.Vendors {
-		cfg.Limits[v.Name], cfg.Quotas[v.Name] = v.Limit(), v.Quota
+		all[v.Name] = v.Quota
+	}
+	return all
+}
+
+// batchFloor is the part of a vendor's base permits that batch gets under any load: the
+// low end of the 5 to 10 % that keep a low band from starving (facts/overload.md §5).
+const batchFloor = 0.05
+
+// limits returns what the rules say to the gate.
+func limits(r *rules.Rules) gate.Config {
+	cfg := gate.Config{
+		Vendors: map[string]gate.Vendor{}, Lanes: map[chat.Lane]gate.Lane{}, Weights: map[string]float64{}, Predict: r.Intake.Predict,
+	}
+	for _, v := range r.Vendors {
+		models := map[string]int{}
+		for word, m := range v.Models {
+			models[word] = m.Permits
+		}
+		cfg.Vendors[v.Name] = gate.Vendor{
+			Limit: v.Limit(), Elastic: v.ElasticLimit(), Models: models, QPS: v.QPS, Tokens: v.TokensPerMinute, Retry: v.Retry.Permits,
+			Breaker: gate.BreakerConfig{
+				Window: v.Breaker.Window, MinCalls: v.Breaker.MinCalls, Failures: v.Breaker.Failures, Slow: v.Breaker.Slow,
+				Cooldown: v.Breaker.Cooldown, Probes: v.Breaker.Probes, ProbeFor: max(v.Timeouts.Call, v.Timeouts.Stream),
+			},
+		}
 	}
 	for lane, l := range r.Lanes {
-		cfg.Ages[lane] = l.Age
+		cfg.Lanes[lane] = gate.Lane{Age: l.Age, Elastic: l.Elastic, Share: l.Share}
 	}
+	batch := cfg.Lanes[chat.Batch]
+	batch.Floor = batchFloor
+	cfg.Lanes[chat.Batch] = batch
 	return cfg
 }
 

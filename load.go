@@ -12,12 +12,16 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"sluice/api"
+	"sluice/internal/llm"
 	"sluice/internal/load"
+	"sluice/internal/report"
+	"sluice/internal/sim"
 )
 
 // loadCmd puts bounded load on a running instance.
 type loadCmd struct {
 	Burst burstCmd `cmd:"" help:"Many tickets at once, from several tenants with a mix of lanes."`
+	Ramp  rampCmd  `cmd:"" help:"More and more calls at once against a vendor, to find its limits; the default is a simulated one."`
 }
 
 type burstCmd struct {
@@ -45,12 +49,12 @@ func (c *burstCmd) Run(ctx context.Context, out io.Writer) error {
 	cfg := load.BurstConfig{
 		Tickets: c.Tickets, Over: c.Over, MaxWait: c.MaxWait, CancelShare: c.Cancel, Timeout: c.Timeout, Seed: c.Seed,
 	}
-	report, err := load.Burst(ctx, target, cfg, load.Progress{Out: os.Stderr, Terminal: isatty.IsTerminal(os.Stderr.Fd())})
-	if report == nil {
+	found, err := load.Burst(ctx, target, cfg, progress())
+	if found == nil {
 		return err
 	}
-	err = errors.Join(err, report.Table(out), writeReport(c.JSON, report.JSON), writeReport(c.HTML, report.HTML))
-	if err == nil && !report.OK() {
+	err = errors.Join(err, found.Table(out), writeReport(c.JSON, found.JSON), writeReport(c.HTML, found.HTML))
+	if err == nil && !found.OK() {
 		err = errVerdict
 	}
 	return err
@@ -94,6 +98,11 @@ func (c *burstCmd) tenant(ctx context.Context, name string, known map[string]boo
 	return keys, err
 }
 
+// progress is shown on standard error.
+func progress() report.Progress {
+	return report.Progress{Out: os.Stderr, Terminal: isatty.IsTerminal(os.Stderr.Fd())}
+}
+
 // writeReport writes a report to a file, if one is named.
 func writeReport(file string, write func(io.Writer) error) error {
 	if file == "" {
@@ -104,4 +113,68 @@ func writeReport(file string, write func(io.Writer) error) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return errors.Join(write(f), f.Close())
+}
+
+// rampCmd finds the limits of a vendor's account.
+type rampCmd struct {
+	URL    string        `name:"url" help:"Endpoint of the vendor, up to and including the version (empty: a private simulated vendor)."`
+	KeyEnv string        `name:"key-env" help:"Environment variable that holds the key."`
+	Model  string        `help:"The vendor's name of the model." default:"model-s"`
+	Name   string        `help:"Name of the vendor in the proposed rules." default:"a"`
+	Max    int           `help:"Most calls at once." default:"200"`
+	Calls  int           `name:"budget-calls" help:"Most calls in all." default:"3000"`
+	Tokens int           `name:"budget-tokens" help:"Most tokens in all." default:"200000"`
+	Step   time.Duration `help:"How long each number of calls is kept up." default:"3s"`
+	JSON   string        `name:"json" help:"Write the report to a file, as JSON." type:"path"`
+	HTML   string        `name:"html" help:"Write the report to a file, as a page with charts." type:"path"`
+}
+
+// errNoKnee says that the report proposes nothing.
+var errNoKnee = errors.New("the ramp came to no proposal: see the table")
+
+// Run plays the ramp and shows its table.
+func (c *rampCmd) Run(ctx context.Context, out io.Writer) (err error) {
+	if c.KeyEnv != "" && os.Getenv(c.KeyEnv) == "" {
+		return fmt.Errorf("--key-env: %s is not set", c.KeyEnv)
+	}
+	if c.URL == "" {
+		var stop func() error
+		if c.URL, stop, err = simulatedVendor(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	client, err := llm.New(llm.Config{Vendor: c.Name, BaseURL: c.URL, Key: os.Getenv(c.KeyEnv), Model: c.Model, MaxConns: max(c.Max, 1)})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	found, err := load.Ramp(ctx, client, load.Account{Name: c.Name, URL: c.URL, KeyEnv: c.KeyEnv, Model: c.Model},
+		load.RampConfig{Max: c.Max, Calls: c.Calls, Tokens: c.Tokens, Step: c.Step}, progress())
+	if found == nil {
+		return err
+	}
+	err = errors.Join(err, found.Table(out), writeReport(c.JSON, found.JSON), writeReport(c.HTML, found.HTML))
+	if err == nil && !found.OK() {
+		err = errNoKnee
+	}
+	return err
+}
+
+// simulatedVendor starts a vendor of a quota of 60 calls on any port.
+func simulatedVendor(ctx context.Context) (url string, stop func() error, err error) {
+	server, err := sim.Listen(ctx, "", []sim.Config{{Name: "a", Quota: 60, Seed: 1, Behaviour: sim.Behaviour{
+		FirstToken: sim.Lognormal(40*time.Millisecond, 72*time.Millisecond),
+		Call:       sim.Lognormal(200*time.Millisecond, 300*time.Millisecond),
+	}}})
+	if err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	return server.URL("a"), func() error {
+		cancel()
+		return <-ended
+	}, nil
 }

@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"sluice/internal/drill"
 )
 
 // commands are what `sluice` can do; without one it serves.
@@ -24,7 +27,9 @@ type commands struct {
 	Tenant  tenantCmd  `cmd:"" help:"Tenants of a running instance, and their keys."`
 	Ready   readyCmd   `cmd:"" help:"Ask a process on this machine whether it is ready: exit code 0 or 1."`
 	Sim     simCmd     `cmd:"" help:"Run the simulated vendors alone."`
-	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance."`
+	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance, or a vendor."`
+	Drill   drillCmd   `cmd:"" help:"Break something in a private instance, and judge what happens."`
+	Broker  brokerCmd  `cmd:"" hidden:"" help:"A node of a drill's NATS cluster."`
 }
 
 func main() {
@@ -51,7 +56,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	var cmds commands
 	code := -1
 	parser, err := kong.New(&cmds, kong.Name("sluice"), kong.Description("An asynchronous job queue for customer service on LLMs."),
-		kong.Vars{"version": version()}, kong.Writers(out, errOut), kong.Exit(func(c int) { code = c }),
+		kong.Vars{"version": version(), "drills": strings.Join(append(drill.Scenarios(), drill.All), ",")}, kong.Writers(out, errOut), kong.Exit(func(c int) { code = c }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
 	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "sluice:", err)

@@ -31,7 +31,7 @@ func drawSteps(t *rapid.T) []step {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
 			After:   rapid.SampledFrom([]int{0, 0, 0, 1, 20, 300, 1500}).Draw(t, "after"),
-			Do:      rapid.SampledFrom([]string{"ask", "ask", "ask", "ask", "again", "cancel", "stop", "die", "broker", "fail", "heal"}).Draw(t, "do"),
+			Do:      rapid.SampledFrom([]string{"ask", "ask", "ask", "ask", "again", "cancel", "requeue", "stop", "die", "broker", "fail", "heal"}).Draw(t, "do"),
 			Session: rapid.IntRange(0, 3).Draw(t, "session"),
 			Pick:    rapid.IntRange(0, 20).Draw(t, "pick"),
 			Lane:    rapid.SampledFrom([]chat.Lane{chat.High, chat.Normal, chat.Normal, chat.Low}).Draw(t, "lane"),
@@ -48,27 +48,32 @@ type trial struct {
 	l        *life
 	asked    []chat.Ticket // with the ids that callers hold
 	accepted map[string]bool
+	requeued map[string]string // dead letter → its new ticket
 	dead     []*life
 }
 
 // TestTheLineKeepsItsPromises plays random histories: submits, repeats of submits,
-// cancels, orderly stops, deaths at every named write point, broker restarts and vendor failures. Whatever
-// happened, each accepted ticket has one end and one final event, events are gapless,
-// a session never ran two tickets at once, every prompt holds the earlier answers, and
-// no permit is left.
+// cancels, requeues, orderly stops, deaths at every named write point, broker restarts and
+// vendor failures. Whatever happened, each accepted ticket has one end and one final event,
+// events are gapless, a session never ran two tickets at once, every prompt holds the
+// earlier answers, a dead letter became one new ticket or is there still, and no permit
+// is left.
 func TestTheLineKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		steps := drawSteps(rt)
+		deliver, steps := rapid.SampledFrom([]int{1, 2, 5}).Draw(rt, "max_deliver"), drawSteps(rt)
 		var fault error
-		queuetest.Bubble(t, func(t *testing.T) { fault = playTrial(t, steps) })
+		queuetest.Bubble(t, func(t *testing.T) { fault = playTrial(t, deliver, steps) })
 		if fault != nil {
 			rt.Fatal(fault)
 		}
 	})
 }
 
-func playTrial(t *testing.T, steps []step) error {
-	tr := &trial{w: newWorld(t, testRules(t, smallRules), sim.Behaviour{}), accepted: map[string]bool{}}
+func playTrial(t *testing.T, deliver int, steps []step) error {
+	tr := &trial{
+		w:        newWorld(t, testRules(t, fmt.Sprintf("%smax_deliver: %d\n", smallRules, deliver)), sim.Behaviour{}),
+		accepted: map[string]bool{}, requeued: map[string]string{},
+	}
 	tr.l = tr.w.live()
 	for _, s := range steps {
 		time.Sleep(time.Duration(s.After) * time.Millisecond)
@@ -112,6 +117,10 @@ func (tr *trial) play(s step) {
 			id := tr.asked[s.Pick%len(tr.asked)].ID
 			_, _ = tr.l.queue.Cancel(tr.w.t.Context(), id, chat.ReasonCustomer, time.Now())
 		}
+	case "requeue":
+		if letters := tr.letters(); len(letters) > 0 {
+			tr.requeue(letters[s.Pick%len(letters)])
+		}
 	case "stop":
 		tr.l.stop()
 		tr.l = tr.w.live()
@@ -140,6 +149,33 @@ func (tr *trial) submit(t chat.Ticket) {
 	}
 }
 
+// letters returns the dead letters, as far as a process that may be dead can read them.
+func (tr *trial) letters() (ids []string) {
+	letters, err := tr.l.queue.DeadLetters(tr.w.t.Context(), 0, 1000)
+	if err != nil {
+		tr.w.t.Errorf("read dead letters: %v", err)
+	}
+	for _, l := range letters {
+		ids = append(ids, l.ID)
+	}
+	return ids
+}
+
+// requeue requeues a dead letter, as an operator does who repeats it after a failure.
+func (tr *trial) requeue(letter string) {
+	got, _, err := tr.l.queue.RequeueDead(tr.w.t.Context(), letter, time.Now())
+	switch first, before := tr.requeued[letter]; {
+	case errors.Is(err, errDead):
+	case err != nil:
+		tr.w.t.Errorf("requeue: %v", err)
+	case before && first != got.ID:
+		tr.w.t.Errorf("letter %s was requeued as %s and as %s", letter, first, got.ID)
+	case !before:
+		tr.requeued[letter], tr.accepted[got.ID] = got.ID, true
+		tr.asked = append(tr.asked, got)
+	}
+}
+
 func (tr *trial) rebirth() {
 	tr.l.kill()
 	tr.dead = append(tr.dead, tr.l)
@@ -156,8 +192,28 @@ func (tr *trial) behave(b sim.Behaviour) {
 	}
 }
 
-// verify waits for every end and then checks what must hold.
+// verify waits for every end, once more after some dead letters were requeued, and then
+// checks what must hold.
 func (tr *trial) verify() error {
+	if _, err := tr.ends(); err != nil {
+		return err
+	}
+	for i, letter := range tr.letters() {
+		if i%2 == 0 {
+			tr.requeue(letter)
+		}
+	}
+	tickets, err := tr.ends()
+	if err != nil {
+		return err
+	}
+	time.Sleep(30 * time.Second) // the last steps of ends that were cut short
+	return errors.Join(
+		tr.checkEvents(tickets), tr.checkLetters(tickets), tr.checkLanes(), tr.checkPermits(), tr.checkTurns())
+}
+
+// ends waits until every accepted ticket has ended, and returns them.
+func (tr *trial) ends() (map[string]chat.Ticket, error) {
 	tickets := map[string]chat.Ticket{}
 	end := time.Now().Add(4 * time.Minute)
 	for id := range tr.accepted {
@@ -168,13 +224,12 @@ func (tr *trial) verify() error {
 				break
 			}
 			if time.Now().After(end) {
-				return fmt.Errorf("ticket %s has no end: %v, %v", id, s.Status, err)
+				return nil, fmt.Errorf("ticket %s has no end: %v, %v", id, s.Status, err)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
-	time.Sleep(30 * time.Second) // the last steps of ends that were cut short
-	return errors.Join(tr.checkEvents(tickets), tr.checkLanes(), tr.checkPermits(), tr.checkTurns())
+	return tickets, nil
 }
 
 func (tr *trial) checkEvents(tickets map[string]chat.Ticket) error {
@@ -205,14 +260,43 @@ func (tr *trial) checkEvents(tickets map[string]chat.Ticket) error {
 	return nil
 }
 
+// checkLetters finishes requeues that were cut short, and then looks for the letters of
+// all dead tickets that were not requeued, and for no others.
+func (tr *trial) checkLetters(tickets map[string]chat.Ticket) error {
+	for _, letter := range tr.letters() {
+		if _, requeued := tr.requeued[letter]; requeued {
+			tr.requeue(letter)
+		}
+	}
+	kept := map[string]bool{}
+	for _, letter := range tr.letters() {
+		kept[letter] = true
+	}
+	for id, t := range tickets {
+		_, requeued := tr.requeued[id]
+		if want := t.Dead && !requeued; kept[id] != want {
+			return fmt.Errorf("ticket %s: dead %v, requeued %v, its letter is there: %v", id, t.Dead, requeued, kept[id])
+		}
+		delete(kept, id)
+	}
+	if len(kept) > 0 {
+		return fmt.Errorf("letters of tickets that nobody was promised: %v", kept)
+	}
+	return nil
+}
+
 // checkPrompts looks at what the vendors were asked: every prompt for a question that is
-// not urgent holds the answers to all earlier questions of its session.
+// not urgent holds the answers to all earlier questions of its session. Of a question
+// that was requeued the first asking counts.
 func (tr *trial) checkPrompts(events []chat.Event) error {
-	asked, answers := map[string]chat.Event{}, map[string]chat.Event{}
+	asked, answers, first := map[string]chat.Event{}, map[string]chat.Event{}, map[string]string{}
 	for _, e := range events {
 		switch e.Who {
 		case chat.ByCustomer:
 			asked[e.Ticket] = e
+			if _, before := first[e.Text]; !before {
+				first[e.Text] = e.Ticket
+			}
 		case chat.ByBot:
 			answers[e.Ticket] = e
 		}
@@ -221,7 +305,7 @@ func (tr *trial) checkPrompts(events []chat.Event) error {
 		for _, p := range v.Prompts() {
 			question := p.Messages[len(p.Messages)-1].Content
 			for id, q := range asked {
-				if q.Text != question || tr.urgent(id) {
+				if q.Text != question || first[q.Text] != id || tr.urgent(id) {
 					continue
 				}
 				for other, a := range answers {

@@ -15,6 +15,7 @@ import (
 
 	"sluice/api"
 	"sluice/internal/intent"
+	"sluice/internal/queue"
 	"sluice/internal/record"
 	"sluice/internal/rules"
 )
@@ -59,6 +60,8 @@ type node struct {
 	waits    *waits   // nil: embedded, where nothing is waited for
 	dir      *dataDir // nil: nothing is stored here
 	engine   *engine
+	live     *live
+	lanes    *queue.Lanes
 	fleet    *fleet    // nil: not a dispatcher
 	line     *line     // nil: only a recorder
 	database *database // nil: only a dispatcher
@@ -86,12 +89,12 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.engine, err = openEngine(ctx, n.dir, s.Rules, n.log); err != nil {
 		return nil, err
 	}
-	var left []string
-	if n.engine.rules, left, err = served(n.engine.rules, os.Getenv); err != nil {
+	fit := fitAlone(n.log)
+	if n.engine.rules, err = fit(n.engine.rules); err != nil {
 		return nil, err
 	}
-	if len(left) > 0 {
-		n.log.Warn().Strs("vendors", left).Msg("vendors without a key are left out")
+	if err = n.openSteering(fit); err != nil {
+		return nil, err
 	}
 	if n.secrets, err = openTenancy(ctx, n.engine.queue, s); err != nil {
 		return nil, err
@@ -118,14 +121,10 @@ func checkFirstRules(s settings) error {
 	return checkRulesFile(s.Rules)
 }
 
-func (n *node) openAPI() error {
-	classifier, err := newClassifier(n.engine.rules)
-	if err != nil {
-		return err
-	}
+func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
-		Queue: n.engine.queue, Rules: func() *rules.Rules { return n.engine.rules }, Classify: classifier.Classify,
-		Line: n.line.member, History: n.database, Checks: n.checks(), Log: n.log,
+		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Line: n.line.member, History: n.database,
+		Lanes: n.lanes, Store: n.engine.store, Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -142,12 +141,7 @@ func newClassifier(r *rules.Rules) (*intent.Classifier, error) {
 // message can be accepted while everything else is away.
 func (n *node) checks() []api.Check {
 	checks := []api.Check{
-		{Name: "nats", Required: true, State: func(ctx context.Context) (string, error) {
-			if err := n.engine.queue.Ready(ctx); err != nil {
-				return "away", err
-			}
-			return "ready", nil
-		}},
+		{Name: "nats", Required: true, State: n.engine.check},
 	}
 	if n.database != nil {
 		checks = append(checks, api.Check{Name: "database", State: n.database.check})
@@ -155,7 +149,7 @@ func (n *node) checks() []api.Check {
 	if n.line != nil {
 		checks = append(checks, api.Check{Name: "controller", State: n.line.check})
 	}
-	return checks
+	return append(checks, api.Check{Name: "rules", State: n.live.check})
 }
 
 // listen binds the HTTP port and the command socket.
@@ -193,9 +187,11 @@ func (n *node) pipeline() pipeline {
 		stages = append(stages, stage{name: "api", run: func(ctx context.Context) error { return n.api.Run(ctx, n.http) }})
 	}
 	if n.roles.recorder {
-		recorder := record.New(n.engine.queue, n.database.ledger, n.engine.rules.Retention.Tickets, n.log)
+		keep := func() time.Duration { return n.live.rules().Retention.Tickets }
+		recorder := record.New(n.engine.queue, n.database.ledger, keep, n.log)
 		stages = append(stages, stage{name: "recorder", run: recorder.Run})
 	}
+	stages = append(stages, n.steering()...)
 	if n.database != nil {
 		stages = append(stages, stage{name: "database", run: n.database.run})
 	}

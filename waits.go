@@ -25,6 +25,14 @@ type errNever struct{ error }
 
 func (e errNever) Unwrap() error { return e.error }
 
+// errNamed is an error with a name that /readyz may show: its text may hold addresses.
+type errNamed struct {
+	error
+	name string
+}
+
+func (e errNamed) Unwrap() error { return e.error }
+
 // waits is what a process waits for before it can work: processes start in any order.
 // It is safe for concurrent use.
 type waits struct {
@@ -32,6 +40,7 @@ type waits struct {
 
 	mu  sync.Mutex
 	now string // what is waited for, or empty
+	why string // what keeps it away, or empty: not told, or not known
 }
 
 // state tells /readyz what is waited for.
@@ -41,19 +50,25 @@ func (w *waits) state(context.Context) (string, error) {
 	if w.now == "" {
 		return "starting", errors.New("not asked yet")
 	}
-	return "waiting for " + w.now, errors.New("not there yet")
+	state := "waiting for " + w.now
+	if w.why != "" {
+		state += ": " + w.why
+	}
+	return state, errors.New("not there yet")
 }
 
-func (w *waits) set(what string) {
+func (w *waits) set(what string, err error) {
+	var named errNamed
+	errors.As(err, &named)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.now = what
+	w.now, w.why = what, named.name
 }
 
 // until tries until it succeeds, fails with errNever, or ctx ends. The log gets one line
 // when that takes a while, another only if its reason changes, and one when it is over.
 func (w *waits) until(ctx context.Context, what string, try func(context.Context) error) error {
-	w.set(what)
+	w.set(what, nil)
 	begun, said := time.Now(), ""
 	sayAt := begun.Add(waitQuiet)
 	for {
@@ -70,6 +85,7 @@ func (w *waits) until(ctx context.Context, what string, try func(context.Context
 		case errors.As(err, &never):
 			return never.error
 		}
+		w.set(what, err)
 		if text := err.Error(); text != said && time.Now().After(sayAt) {
 			w.log.Warn().Err(err).Str("for", what).Msg("waiting")
 			said, sayAt = text, time.Now().Add(waitRepeat)

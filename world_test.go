@@ -104,7 +104,7 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l.fleet, err = newFleet(w.rules, func(v rules.Vendor) (string, string) { return "http://" + v.Name + "/v1", "" }, l.dial)
+	l.fleet, err = newFleet(w.rules, func(v rules.Vendor, _ int) (string, string) { return "http://" + v.Name + "/v1", "" }, l.dial)
 	if err != nil {
 		w.t.Fatal(err)
 	}

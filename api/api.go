@@ -42,15 +42,22 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. History may be nil, the rest may not.
+// Deps is what the stage works with. History, Lanes, Store, Vendors and Unfit may be nil,
+// the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
 	Classify func(text string) (intent string, urgent bool)
 	Line     Line
 	History  History
-	Checks   []Check
-	Log      zerolog.Logger
+	Lanes    *queue.Lanes     // nil: every lane is open, and operators cannot steer them
+	Store    *queue.RuleStore // nil: operators cannot see or change the rules
+	Vendors  Vendors          // nil: nothing is known of calls and breakers
+	// Unfit says which field of valid rules this deployment cannot put into force, and
+	// why; an empty field: none. Nil: all rules fit.
+	Unfit  func(now, next *rules.Rules) (field, reason string)
+	Checks []Check
+	Log    zerolog.Logger
 }
 
 // Config describes the HTTP side.
@@ -97,6 +104,7 @@ type API struct {
 	polls   chan struct{} // a token for each long poll that waits
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
+	logins   *attempts
 	echo     *echo.Echo
 }
 
@@ -111,7 +119,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 	cfg.Polls, cfg.Conns, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Conns, 25_000), or(cfg.Stop, 5*time.Second)
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
-		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}),
+		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}), logins: newAttempts(),
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,

@@ -21,16 +21,29 @@ const (
 // readBody reads a request's JSON body before anything parses it: what is too large
 // or no honest text goes no further.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > maxBody {
-		return nil, errTooLarge()
+	return readBodyUpTo(w, r, maxBody)
+}
+
+func readBodyUpTo(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
+	body, err := readTextUpTo(w, r, most)
+	if err != nil {
+		return nil, err
+	}
+	return body, checkHonest(body)
+}
+
+// readTextUpTo reads a body that is no JSON; what it is, is left to its parser.
+func readTextUpTo(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
+	if r.ContentLength > int64(most) {
+		return nil, errTooLarge(most)
 	}
 	// Deadlines are the connection's; one that has none of its own (a test's recorder)
 	// is not worse off without.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var buf bytes.Buffer
-	_, err := buf.ReadFrom(io.LimitReader(r.Body, maxBody+1))
-	if err == nil && buf.Len() <= maxBody {
+	_, err := buf.ReadFrom(io.LimitReader(r.Body, int64(most)+1))
+	if err == nil && buf.Len() <= most {
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	switch {
@@ -38,19 +51,16 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, &chat.Error{Kind: chat.Transient, Code: codeTimeout, Detail: "the body did not come in time"}
 	case err != nil:
 		return nil, &chat.Error{Kind: chat.Invalid, Code: codeInvalid, Detail: "the body ended early", Err: err}
-	case buf.Len() > maxBody:
-		return nil, errTooLarge()
-	}
-	if err := checkHonest(buf.Bytes()); err != nil {
-		return nil, err
+	case buf.Len() > most:
+		return nil, errTooLarge(most)
 	}
 	return buf.Bytes(), nil
 }
 
-func errTooLarge() *chat.Error {
+func errTooLarge(most int) *chat.Error {
 	return &chat.Error{
 		Kind: chat.Invalid, Code: codeTooLarge,
-		Detail: "the body may hold at most " + strconv.Itoa(maxBody) + " bytes",
+		Detail: "the body may hold at most " + strconv.Itoa(most) + " bytes",
 	}
 }
 

@@ -56,6 +56,7 @@ func (a *API) listEvents(ctx context.Context, in *eventsInput) (*eventsOutput, e
 		}
 	}
 	tenant := callerOf(ctx).Name
+	a.sockets.presence.back(ctx, talk{tenant, in.ID})
 	found, err := a.events(ctx, tenant, in.ID, after)
 	if err != nil || len(found.Events) > 0 || wait == 0 {
 		return &eventsOutput{found}, err
@@ -76,6 +77,7 @@ func (a *API) awaitEvent(ctx context.Context, t talk, after uint64, wait time.Du
 	defer leave()
 	l := a.hub.listen(t.tenant, t.session, pollBuffer)
 	defer l.close()
+	a.sockets.presence.back(ctx, t)
 	found, err := a.events(ctx, t.tenant, t.session, after)
 	if err != nil || len(found.Events) > 0 {
 		return err

@@ -30,6 +30,8 @@ type fixture struct {
 	client     *http.Client
 	demo, shop chat.Keys
 	stop       func() // ends Run and returns when it has ended
+
+	cookie, csrf string // of the operator's login; empty: none yet
 }
 
 // frontLine is a line in which everybody stands third.

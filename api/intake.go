@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -45,12 +46,16 @@ type Intake struct {
 	rules    func() *rules.Rules
 	classify func(text string) (intent string, urgent bool)
 	line     Line
+	gate     Turnstile    // nil: every message may come in
+	lanes    *queue.Lanes // nil: every lane is open
 	sessions *locks
 	draining atomic.Bool
 }
 
 func newIntake(d Deps) *Intake {
-	return &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, line: d.Line, sessions: newLocks()}
+	in := &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, line: d.Line, lanes: d.Lanes, sessions: newLocks()}
+	in.gate, _ = d.Line.(Turnstile) // the controller is behind both
+	return in
 }
 
 // Submit checks a message, classifies it once and makes it durable. dup: the ticket
@@ -65,9 +70,15 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 	if err := m.check(limits); err != nil {
 		return chat.Ticket{}, false, err
 	}
-	t = in.ticket(m, limits, time.Now().UTC())
+	t = in.ticket(m, time.Now().UTC())
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
+	leave, open := in.enter(&t)
+	if !open {
+		return in.again(ctx, m, t)
+	}
+	defer leave()
+	t.Deadline = t.AcceptedAt.Add(m.wait(limits[t.Lane].MaxWait))
 	t, dup, err = in.accept(ctx, m, t)
 	if err != nil {
 		return chat.Ticket{}, false, in.refusal(err, t.Lane)
@@ -75,8 +86,9 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 	return t, dup, nil
 }
 
-// ticket makes the ticket of a message that was checked.
-func (in *Intake) ticket(m Message, limits map[chat.Lane]rules.Lane, now time.Time) chat.Ticket {
+// ticket makes the ticket of a message that was checked, in the lane that was asked for
+// and without a deadline.
+func (in *Intake) ticket(m Message, now time.Time) chat.Ticket {
 	t := chat.Ticket{
 		ID: chat.NewTicketID(), Tenant: m.Tenant.Name, Session: m.Session, Lane: m.Lane,
 		Message: m.Text, CMID: m.CMID, Language: chat.Language(m.Text, m.Locale),
@@ -90,36 +102,42 @@ func (in *Intake) ticket(m Message, limits map[chat.Lane]rules.Lane, now time.Ti
 		t.Lane = m.Tenant.Lane
 	}
 	t.Intent, t.Urgent = in.classify(m.Text)
-	// Nobody waits for a line of a batch, however urgent it sounds.
-	if t.Urgent && t.Lane != chat.Batch {
-		t.Lane = chat.High
-	}
-	wait := limits[t.Lane].MaxWait
+	return t
+}
+
+// wait returns how long a message may wait in a lane that gives it most.
+func (m *Message) wait(most time.Duration) time.Duration {
 	if m.MaxWait > 0 {
 		// A ticket that was raised may have asked for more than its new lane gives.
-		wait = min(m.MaxWait, wait)
+		return min(m.MaxWait, most)
 	}
-	t.Deadline = now.Add(wait)
-	return t
+	return most
 }
 
 // accept applies the same-question rule, then makes the ticket durable. Messages of
 // one session go one after the other, so that a double click meets its first half.
 func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ticket, bool, error) {
 	if m.Session == "" || t.Lane == chat.Batch {
-		return in.queue.Accept(ctx, t, m.Claim)
+		return in.admit(ctx, m, t)
 	}
 	unlock, err := in.sessions.lock(ctx, t.Tenant+"."+t.Session)
 	if err != nil {
 		return t, false, err
 	}
 	defer unlock()
-	open, found, err := in.sameQuestion(ctx, t)
+	last, err := in.lastQuestion(ctx, t)
+	if err != nil {
+		return t, false, err
+	}
+	open, found, err := in.stillOpen(ctx, t, last)
 	if err != nil {
 		return t, false, err
 	}
 	if !found {
-		return in.queue.Accept(ctx, t, m.Claim)
+		// Another node may have the same question in hand, as yet unseen: it makes the
+		// same id, and the ticket is created once.
+		t.ID = chat.DerivedTicketID("question", t.Tenant, t.Session, strconv.FormatUint(last.Seq, 10), t.Message)
+		return in.admit(ctx, m, t)
 	}
 	if m.Claim.Key == "" {
 		return open, true, nil
@@ -133,12 +151,32 @@ func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ti
 // sameQuestion returns the ticket of the session's last message, if that message is
 // the same as t's and the ticket is open.
 func (in *Intake) sameQuestion(ctx context.Context, t chat.Ticket) (chat.Ticket, bool, error) {
-	last, err := in.queue.Question(ctx, t.Tenant, t.Session)
-	if errors.Is(err, queue.ErrNotFound) {
-		return chat.Ticket{}, false, nil
-	}
-	if err != nil || last.Text != t.Message {
+	last, err := in.lastQuestion(ctx, t)
+	if err != nil {
 		return chat.Ticket{}, false, err
+	}
+	return in.stillOpen(ctx, t, last)
+}
+
+// lastQuestion returns the last message of t's session. Where none is kept it has no
+// ticket, and the seq at which the session stands.
+func (in *Intake) lastQuestion(ctx context.Context, t chat.Ticket) (chat.Event, error) {
+	last, err := in.queue.Question(ctx, t.Tenant, t.Session)
+	if !errors.Is(err, queue.ErrNotFound) {
+		return last, err
+	}
+	rec, err := in.queue.Session(ctx, t.Tenant, t.Session)
+	if err != nil && !errors.Is(err, queue.ErrNotFound) {
+		return last, err
+	}
+	return chat.Event{Seq: rec.Seq}, nil
+}
+
+// stillOpen returns the ticket of the session's last message, if that message is the
+// same as t's and the ticket is open.
+func (in *Intake) stillOpen(ctx context.Context, t chat.Ticket, last chat.Event) (chat.Ticket, bool, error) {
+	if last.Ticket == "" || last.Text != t.Message {
+		return chat.Ticket{}, false, nil
 	}
 	s, err := in.queue.Ticket(ctx, last.Ticket)
 	if errors.Is(err, queue.ErrNotFound) {
@@ -169,9 +207,15 @@ func (in *Intake) refusal(err error, lane chat.Lane) *chat.Error {
 	return unavailable(err)
 }
 
-// room estimates when a full lane has places again: when all that stand in it now
-// have gone, which is at the lane's max wait at the latest.
+// room returns when a full lane has places again, as fast as it empties. Where nobody knows
+// that, it is when all that stand in it now have gone, which is at the lane's max wait at
+// the latest.
 func (in *Intake) room(lane chat.Lane) time.Duration {
+	if in.gate != nil {
+		if wait, known := in.gate.Room(lane); known {
+			return max(minRetry, min(wait, maxRetry))
+		}
+	}
 	_, eta := in.line.Behind(lane)
 	return max(minRetry, min(eta, in.rules().Lanes[lane].MaxWait, maxRetry))
 }

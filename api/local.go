@@ -82,28 +82,34 @@ func (a *API) addTenant(w http.ResponseWriter, r *http.Request) (int, any, error
 	if err := dec.Decode(&in); err != nil {
 		return 0, nil, chat.Bad("body", "must be JSON with name, lane and origins: %v", err)
 	}
-	if in.Lane == "" {
-		in.Lane = chat.Normal
+	keys, err := a.createTenant(r.Context(), in.Name, in.Lane, in.Origins)
+	return http.StatusCreated, keys, err
+}
+
+// createTenant adds a tenant; without a lane it is normal.
+func (a *API) createTenant(ctx context.Context, name string, lane chat.Lane, origins []string) (TenantKeys, error) {
+	if lane == "" {
+		lane = chat.Normal
 	}
-	if !chat.IsTenantName(in.Name) {
-		return 0, nil, chat.Bad("name", "must be 1 to 32 of a-z 0-9 -")
+	if !chat.IsTenantName(name) {
+		return TenantKeys{}, chat.Bad("name", "must be 1 to 32 of a-z 0-9 -")
 	}
-	if !in.Lane.Interactive() {
-		return 0, nil, chat.Bad("lane", "must be one of high, normal, low")
+	if !lane.Interactive() {
+		return TenantKeys{}, chat.Bad("lane", "must be one of high, normal, low")
 	}
-	if err := checkOrigins(in.Origins); err != nil {
-		return 0, nil, err
+	if err := checkOrigins(origins); err != nil {
+		return TenantKeys{}, err
 	}
-	t, keys := newTenant(in.Name, in.Lane, time.Now().UTC())
-	t.Origins = in.Origins
-	err = a.deps.Queue.AddTenant(r.Context(), t)
+	t, keys := newTenant(name, lane, time.Now().UTC())
+	t.Origins = origins
+	err := a.deps.Queue.AddTenant(ctx, t)
 	if errors.Is(err, queue.ErrExists) {
-		return 0, nil, &chat.Error{Kind: chat.Conflict, Code: codeTenantExists, Detail: "there is a tenant of that name"}
+		return TenantKeys{}, &chat.Error{Kind: chat.Conflict, Code: codeTenantExists, Detail: "there is a tenant of that name"}
 	}
 	if err != nil {
-		return 0, nil, unavailable(err)
+		return TenantKeys{}, unavailable(err)
 	}
-	return http.StatusCreated, TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
+	return TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
 }
 
 // maxOrigins is the most pages' origins that one tenant may name.
@@ -132,30 +138,40 @@ func newTenant(name string, lane chat.Lane, now time.Time) (chat.Tenant, chat.Ke
 }
 
 func (a *API) listTenants(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	all, err := a.deps.Queue.Tenants(r.Context())
+	list, err := a.tenants(r.Context())
+	return http.StatusOK, list, err
+}
+
+func (a *API) tenants(ctx context.Context) ([]TenantInfo, error) {
+	all, err := a.deps.Queue.Tenants(ctx)
 	if err != nil {
-		return 0, nil, unavailable(err)
+		return nil, unavailable(err)
 	}
 	list := make([]TenantInfo, 0, len(all))
 	for _, t := range all {
 		list = append(list, TenantInfo{t.Name, t.Lane, t.Origins, t.CreatedAt})
 	}
-	return http.StatusOK, list, nil
+	return list, nil
 }
 
-// renewKeys replaces both keys. The identity secret stays: changing it would shut out
-// every customer who is signed in at the tenant's.
 func (a *API) renewKeys(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	t, err := a.tenant(r.Context(), r.PathValue("name"))
+	keys, err := a.newKeys(r.Context(), r.PathValue("name"))
+	return http.StatusOK, keys, err
+}
+
+// newKeys replaces both keys of a tenant. The identity secret stays: changing it would
+// shut out every customer who is signed in at the tenant's.
+func (a *API) newKeys(ctx context.Context, name string) (TenantKeys, error) {
+	t, err := a.tenant(ctx, name)
 	if err != nil {
-		return 0, nil, err
+		return TenantKeys{}, err
 	}
 	keys := chat.NewKeys()
 	t.SetKeys(keys)
-	if err := a.deps.Queue.SetTenant(r.Context(), t); err != nil {
-		return 0, nil, unavailable(err)
+	if err := a.deps.Queue.SetTenant(ctx, t); err != nil {
+		return TenantKeys{}, unavailable(err)
 	}
-	return http.StatusOK, TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
+	return TenantKeys{t.Name, t.Lane, keys, t.IdentitySecret}, nil
 }
 
 func (a *API) tenant(ctx context.Context, name string) (chat.Tenant, error) {

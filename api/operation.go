@@ -25,7 +25,10 @@ const (
 func operate[I, O any](api huma.API, op huma.Operation, fails []int, handle func(context.Context, *I) (*O, error)) {
 	op.Responses = problems(api, append(fails, http.StatusInternalServerError))
 	// The body's own guard has its limits; the library's leaves a deadline behind.
-	op.BodyReadTimeout, op.MaxBodyBytes = -1, maxBody+2
+	op.BodyReadTimeout = -1
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = maxBody + 2
+	}
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
@@ -80,11 +83,14 @@ func (a *API) enter(ctx huma.Context, next func(huma.Context), t chat.Tenant, er
 }
 
 // checkedBody reads the body of a new ticket before the library does.
-func checkedBody(ctx huma.Context, next func(huma.Context)) {
+func checkedBody(ctx huma.Context, next func(huma.Context)) { checkedAs[NewTicket](ctx, next) }
+
+// checkedAs reads a body that is meant for a T before the library does.
+func checkedAs[T any](ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	body, err := readBody(c.Response(), c.Request())
 	if err == nil {
-		err = checkNames(body, reflect.TypeFor[NewTicket]())
+		err = checkNames(body, reflect.TypeFor[T]())
 	}
 	if err != nil {
 		refuse(ctx, err)

@@ -37,6 +37,13 @@ const (
 	codeDraining     = "draining"
 	codeUnavailable  = "unavailable"
 	codeHistory      = "history_unavailable"
+	codeCSRF         = "csrf"
+	codeLaneState    = "lane_state"
+	codeBusy         = "busy"
+	codeRevision     = "revision_conflict"
+	codeLayout       = "layout"
+	codeExists       = "exists"
+	codeLoginOnly    = "login_only"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a
@@ -96,6 +103,8 @@ func codeOf(status int) (chat.Kind, string) {
 type Fault struct {
 	Field  string `json:"field" doc:"path of the field in the body, or name of the header or parameter"`
 	Detail string `json:"detail"`
+	Line   int    `json:"line,omitempty" doc:"of a text with lines: where, from 1"`
+	Column int    `json:"column,omitempty" doc:"in characters, from 1"`
 }
 
 // Problem is the body of every error (RFC 9457).

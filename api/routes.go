@@ -27,6 +27,7 @@ func (a *API) routes() (*echo.Echo, error) {
 	a.registerTicket(api)
 	a.registerEvents(api)
 	a.registerHealth(api)
+	a.registerAdmin(api)
 	documentRest(api)
 	allowPolls(e)
 	allowProbes(e)
@@ -59,6 +60,9 @@ func (a *API) document() huma.Config {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		byTenantKey:    {Type: "http", Scheme: "bearer", Description: "the tenant's secret key (sk_…)"},
 		bySessionToken: {Type: "http", Scheme: "bearer", Description: "the session's token, from the socket's welcome"},
+		byOpsToken:     {Type: "http", Scheme: "bearer", Description: "an operator's token (ot_…)"},
+		byLogin: {Type: "apiKey", In: "cookie", Name: loginCookie,
+			Description: "an operator's login; every change also needs its `csrf` in the header `X-CSRF-Token`"},
 	}
 	return cfg
 }

@@ -7,6 +7,7 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -38,6 +39,9 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 		stopHub()
 		return errors.Join(<-hub, l.Close())
 	}
+	var presence sync.WaitGroup
+	presence.Go(func() { a.sockets.presence.run(hubCtx) })
+	defer presence.Wait()
 	l = netutil.LimitListener(l, a.cfg.Conns)
 	server := &http.Server{
 		Handler: a.echo, ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout,

@@ -31,6 +31,9 @@ type SocketConfig struct {
 	Burst      int           // messages at once from one socket. Defaults to 10.
 	// Spread is the time over which clients come back after a goaway. Defaults to 5s.
 	Spread time.Duration
+	// Grace is how long a session may be without a socket before what waits for its
+	// customer is cancelled. Defaults to 30s.
+	Grace time.Duration
 }
 
 // Validate names the field that is wrong.
@@ -38,7 +41,7 @@ func (c SocketConfig) Validate() error {
 	for name, v := range map[string]int64{
 		"Max": int64(c.Max), "MaxTenant": int64(c.MaxTenant), "MaxSession": int64(c.MaxSession),
 		"Hello": int64(c.Hello), "Ping": int64(c.Ping), "Write": int64(c.Write), "Refresh": int64(c.Refresh),
-		"Lag": int64(c.Lag), "Burst": int64(c.Burst), "Spread": int64(c.Spread),
+		"Lag": int64(c.Lag), "Burst": int64(c.Burst), "Spread": int64(c.Spread), "Grace": int64(c.Grace),
 	} {
 		if v < 0 {
 			return fmt.Errorf("socket config: %s must not be negative, is %d", name, v)
@@ -56,6 +59,7 @@ func (c SocketConfig) withDefaults() SocketConfig {
 		Hello: or(c.Hello, 10*time.Second), Ping: or(c.Ping, 25*time.Second), Write: or(c.Write, 10*time.Second),
 		Refresh: or(c.Refresh, 2*time.Second), Lag: or(c.Lag, 256),
 		Rate: or(c.Rate, 2), Burst: or(c.Burst, 10), Spread: or(c.Spread, 5*time.Second),
+		Grace: or(c.Grace, 30*time.Second),
 	}
 }
 
@@ -79,8 +83,9 @@ type socketDeps struct {
 // sockets holds every open socket of the process. It is safe for concurrent use.
 type sockets struct {
 	socketDeps
-	cfg SocketConfig
-	wg  sync.WaitGroup // a count for each socket in all
+	cfg      SocketConfig
+	presence *presence
+	wg       sync.WaitGroup // a count for each socket in all
 
 	mu       sync.Mutex // guards what follows
 	all      map[*socket]struct{}
@@ -90,10 +95,12 @@ type sockets struct {
 }
 
 func newSockets(d socketDeps, cfg SocketConfig) *sockets {
-	return &sockets{
+	s := &sockets{
 		socketDeps: d, cfg: cfg.withDefaults(),
 		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk]int{},
 	}
+	s.presence = newPresence(d.queue, s.here, s.cfg.Grace, d.log)
+	return s
 }
 
 // handle serves GET /v1/chat: it returns when the socket and everything that it started
@@ -121,7 +128,7 @@ func (s *sockets) handle(c echo.Context) error {
 	if !s.enter(k) {
 		k.end(closeTooMany, "this server has no room for another socket")
 	}
-	defer s.leave(k)
+	defer s.leave(ctx, k)
 	k.run(ctx)
 	return nil
 }
@@ -197,15 +204,34 @@ func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason str
 	return 0, ""
 }
 
-func (s *sockets) leave(k *socket) {
+// leave undoes enter and join. The last socket of a session tells presence so, unless it
+// was this process that sent everybody away.
+func (s *sockets) leave(ctx context.Context, k *socket) {
+	defer s.wg.Done()
+	if t, last := s.part(k); last {
+		s.presence.left(ctx, t)
+	}
+}
+
+func (s *sockets) part(k *socket) (t talk, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, k)
-	if t := k.joined; t != nil {
-		drop(s.tenants, t.tenant)
-		drop(s.sessions, *t)
+	if k.joined == nil {
+		return talk{}, false
 	}
-	s.wg.Done()
+	t = *k.joined
+	drop(s.tenants, t.tenant)
+	drop(s.sessions, t)
+	return t, s.sessions[t] == 0 && !s.closed
+}
+
+// here reports whether the session has a socket or a long poll on this node.
+func (s *sockets) here(t talk) bool {
+	s.mu.Lock()
+	open := s.sessions[t] > 0
+	s.mu.Unlock()
+	return open || s.hub.hears(t)
 }
 
 func drop[K comparable](counts map[K]int, key K) {

@@ -97,6 +97,7 @@ func (k *socket) identify(ctx context.Context, hello helloFrame) (token string, 
 		k.end(code, reason)
 		return "", false
 	}
+	k.presence.back(ctx, talk{t.Name, k.session})
 	return token, true
 }
 

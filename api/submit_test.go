@@ -10,7 +10,6 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
-	"sluice/internal/rules"
 )
 
 func TestSubmitAnswersWithTheTicketAndItsPlace(t *testing.T) {
@@ -350,10 +349,10 @@ func TestDrainRefusesIntakeOnly(t *testing.T) {
 func TestRaisedTicketKeepsWithinItsNewLane(t *testing.T) {
 	t.Parallel()
 	in := &Intake{classify: classifyByWord}
-	limits := map[chat.Lane]rules.Lane{chat.High: {MaxWait: 10 * time.Second}, chat.Low: {MaxWait: 15 * time.Second}}
-	now := time.Now()
-	tk := in.ticket(Message{Text: "refund", Lane: chat.Low, MaxWait: 14 * time.Second}, limits, now)
-	if tk.Lane != chat.High || tk.Deadline != now.Add(10*time.Second) {
-		t.Errorf("%s until %s", tk.Lane, tk.Deadline.Sub(now))
+	m := Message{Text: "refund", Lane: chat.Low, MaxWait: 14 * time.Second}
+	tk := in.ticket(m, time.Now())
+	_, open := in.enter(&tk)
+	if wait := m.wait(10 * time.Second); !open || tk.Lane != chat.High || wait != 10*time.Second {
+		t.Errorf("%s for %s", tk.Lane, wait)
 	}
 }

@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -11,7 +12,22 @@ import (
 	"sluice/internal/queue"
 )
 
-var errPanicked = errors.New("the chain panicked")
+// errPanicked says what of ours panicked. Its text does not show the value, which may
+// hold what the customer wrote: that is for the dead letter alone.
+type errPanicked struct {
+	what  string
+	value any
+}
+
+func (e errPanicked) Error() string { return "the " + e.what + " panicked" }
+
+// causeOf says for operators why a chain failed.
+func causeOf(failed error) string {
+	if p := (errPanicked{}); errors.As(failed, &p) {
+		return fmt.Sprintf("%s: %v", p, p.value)
+	}
+	return failed.Error()
+}
 
 // run takes the ticket and lets the chain answer it. The session's turn ends when the
 // final event is in the talk log, so that the next prompt holds this answer.
@@ -24,7 +40,9 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 		d.untaken(ctx, j, &t.Stored, err)
 		return
 	}
+	heeded := d.heed(ctx, j, s)
 	ans, failed := d.work(gate.WithCaller(ctx, caller), &s, t.history)
+	heeded()
 	dec := decide(situation{now: time.Now(), deadline: s.Deadline, permit: true, stopped: stopCause(ctx), failed: failed})
 	if failed == nil {
 		dec = decision{} // an answer that is there is given, whatever happened meanwhile
@@ -41,12 +59,15 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 		}
 	case dec.action == abandon:
 		// Neither acknowledged nor handed back, either of which could meet the next holder.
-		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Msg("abandoned: the controller did not hear of this process")
+		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Err(failed).Msg("abandoned: somebody else may be at it")
 	case dec.action == drop:
 		d.leave(ctx, j, s, dec)
 	default:
 		d.log.Warn().Err(failed).Str("ticket", s.ID).Str("reason", string(dec.reason)).Msg("the chain could not answer")
-		d.fallback(ctx, j, s, dec.reason)
+		if dec.action == bury {
+			s.Fail(causeOf(failed), time.Now())
+		}
+		d.fallback(ctx, j, s, dec)
 	}
 }
 
@@ -54,9 +75,9 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 // in it is a failed answer: the same message would end the next process as well.
 func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (_ chat.Answer, err error) {
 	defer func() {
-		if recover() != nil {
+		if value := recover(); value != nil {
 			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the chain panicked")
-			err = errPanicked
+			err = errPanicked{"chain", value}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
@@ -78,8 +99,26 @@ func (d *Dispatcher) untaken(ctx context.Context, j *job, s *queue.Stored, err e
 	j.HandBack(admitPause)
 }
 
-// fallback ends the ticket with the template.
-func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, reason chat.Reason) {
-	s.Ticket.Answer(d.worker.Fallback(&s.Ticket, reason), time.Now())
+// fallback ends the ticket with the template. Where even that panics the ticket fails:
+// left open it would come again and end the next process as well.
+func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec decision) {
+	s.Dead = dec.action == bury
+	if ans, err := d.template(&s.Ticket, dec.reason); err == nil {
+		s.Ticket.Answer(ans, time.Now())
+	} else {
+		s.Dead = true
+		s.Fail(causeOf(err), time.Now())
+		s.Ticket.GiveUp(chat.ReasonError, time.Now())
+	}
 	d.settle(ctx, j, s)
+}
+
+func (d *Dispatcher) template(t *chat.Ticket, reason chat.Reason) (_ chat.Answer, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			d.log.Error().Str("ticket", t.ID).Bytes("stack", debug.Stack()).Msg("the template panicked")
+			err = errPanicked{"template", value}
+		}
+	}()
+	return d.worker.Fallback(t, reason), nil
 }

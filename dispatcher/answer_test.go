@@ -62,6 +62,8 @@ func (f fragile) Answer(ctx context.Context, q chat.Question, stream func(string
 	return chat.Answer{Reply: chat.Reply{Text: "fine"}, Route: chat.RouteAgent}, nil
 }
 
+func (f fragile) Estimate(*chat.Ticket) int { return 0 }
+
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: chat.Reply{Text: "later"}, Route: chat.RouteTemplate, Reason: reason}
 }

@@ -13,10 +13,12 @@ import (
 // situation is everything that the decision about a job rests on.
 type situation struct {
 	now      time.Time
-	deadline time.Time // acceptance + max_wait
-	permit   bool      // a vendor has room, and the session's turn is ours
-	stopped  error     // why the work on the job was stopped, or nil
-	failed   error     // how the chain failed, or nil
+	deadline time.Time     // acceptance + max_wait
+	permit   bool          // a vendor has room, and the session's turn is ours
+	spent    bool          // it was taken as often as a job may be, and never came to an end
+	refused  *gate.Refusal // why no permit will come in time, or nil
+	stopped  error         // why the work on the job was stopped, or nil
+	failed   error         // how the chain failed, or nil
 }
 
 // action is what happens to a job next.
@@ -26,6 +28,7 @@ const (
 	await    action = iota // ask the controller (again)
 	run                    // let the chain answer
 	answer                 // answer with the template, for a reason
+	bury                   // the same, and keep the job as a dead letter
 	handBack               // give the job to whoever pulls next
 	drop                   // somebody else has ended it
 	abandon                // somebody else may be at it: its lane hands it on in its own time
@@ -43,21 +46,47 @@ func decide(s situation) decision {
 	switch {
 	case errors.Is(s.stopped, errCancelled):
 		return decision{action: drop}
-	case errors.Is(s.failed, gate.ErrPermitLost):
+	case errors.Is(s.failed, gate.ErrPermitLost), errors.Is(s.stopped, errTaken):
 		return decision{action: abandon}
 	case s.failed != nil && errors.Is(s.stopped, errStopping):
 		return decision{action: handBack}
 	case s.failed != nil:
-		return decision{action: answer, reason: reasonOf(s.failed)}
+		return failure(s.failed)
+	case s.spent:
+		return decision{action: bury, reason: chat.ReasonError}
 	case !s.now.Before(s.deadline):
 		return decision{action: answer, reason: chat.ReasonOverdue}
 	case errors.Is(s.stopped, errStopping):
 		return decision{action: handBack}
 	case s.permit:
 		return decision{action: run}
+	case s.refused != nil:
+		return decision{action: answer, reason: refusedFor(s.refused)}
 	default:
 		return decision{action: await}
 	}
+}
+
+// failure decides about a job whose chain failed. A fault of ours is kept for us to look
+// at, unless load alone explains it.
+func failure(failed error) decision {
+	var refused *gate.Refusal
+	if errors.As(failed, &refused) {
+		return decision{action: answer, reason: refusedFor(refused)}
+	}
+	reason := reasonOf(failed)
+	if reason == chat.ReasonError && !errors.Is(failed, gate.ErrCrowded) {
+		return decision{action: bury, reason: reason}
+	}
+	return decision{action: answer, reason: reason}
+}
+
+// refusedFor tells a wait that is too long from vendors that take nothing.
+func refusedFor(r *gate.Refusal) chat.Reason {
+	if r.Reason == gate.ReasonUnavailable {
+		return chat.ReasonVendorUnavailable
+	}
+	return chat.ReasonPredictedWait
 }
 
 // reasonOf tells a fault of the vendor from one of ours.

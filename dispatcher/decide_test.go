@@ -39,11 +39,18 @@ func TestDecide(t *testing.T) {
 		"vendor failed":                   {situation{deadline: early, permit: true, failed: vendor}, decision{answer, chat.ReasonVendorUnavailable}},
 		"vendor failed, overdue":          {situation{deadline: late, permit: true, failed: vendor}, decision{answer, chat.ReasonVendorUnavailable}},
 		"the answer took too long":        {situation{deadline: early, permit: true, failed: context.DeadlineExceeded}, decision{answer, chat.ReasonVendorUnavailable}},
-		"a fault of ours":                 {situation{deadline: early, permit: true, failed: ours}, decision{answer, chat.ReasonError}},
+		"a fault of ours":                 {situation{deadline: early, permit: true, failed: ours}, decision{bury, chat.ReasonError}},
+		"a fault of ours, overdue":        {situation{deadline: late, permit: true, failed: ours}, decision{bury, chat.ReasonError}},
+		"spent":                           {situation{deadline: early, spent: true}, decision{bury, chat.ReasonError}},
+		"spent, overdue":                  {situation{deadline: late, spent: true}, decision{bury, chat.ReasonError}},
+		"spent, stopping":                 {situation{deadline: early, spent: true, stopped: errStopping}, decision{bury, chat.ReasonError}},
+		"spent, cancelled":                {situation{deadline: early, spent: true, stopped: errCancelled}, decision{action: drop}},
 		"no permit for a further step":    {situation{deadline: early, permit: true, failed: gate.ErrCrowded}, decision{answer, chat.ReasonError}},
+		"a further step is refused":       {situation{deadline: early, permit: true, failed: fmt.Errorf("x: %w", &gate.Refusal{Reason: gate.ReasonUnavailable})}, decision{answer, chat.ReasonVendorUnavailable}},
 		"the permit was lost":             {situation{deadline: early, permit: true, failed: fmt.Errorf("x: %w", gate.ErrPermitLost)}, decision{action: abandon}},
 		"the permit was lost, stopping":   {situation{deadline: early, permit: true, stopped: errStopping, failed: gate.ErrPermitLost}, decision{action: abandon}},
 		"the permit was lost, cancelled":  {situation{deadline: early, permit: true, stopped: errCancelled, failed: gate.ErrPermitLost}, decision{action: drop}},
+		"taken by another":                {situation{deadline: early, permit: true, stopped: errTaken, failed: errTaken}, decision{action: abandon}},
 		"wrapped causes are seen through": {situation{deadline: early, stopped: fmt.Errorf("x: %w", errCancelled)}, decision{action: drop}},
 	} {
 		c.s.now = now
@@ -57,9 +64,9 @@ func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
 	holds := map[chat.Lane]int{chat.High: 1, chat.Normal: 1, chat.Low: 1}
 	for want, cfg := range map[string]Config{
-		"dispatcher config: Holds[high] must be at least 1, is 0":           {Vendors: []string{"a"}},
-		"dispatcher config: Vendors is empty":                               {Holds: holds},
-		"dispatcher config: Grace, Answer and History must not be negative": {Holds: holds, Vendors: []string{"a"}, Grace: -1},
+		"dispatcher config: Holds[high] must be at least 1, is 0":                       {Vendors: []string{"a"}},
+		"dispatcher config: Vendors is empty":                                           {Holds: holds},
+		"dispatcher config: Grace, Answer, History and MaxDeliver must not be negative": {Holds: holds, Vendors: []string{"a"}, Grace: -1},
 	} {
 		if _, err := New(nil, nil, nil, cfg); err == nil || err.Error() != want {
 			t.Errorf("err = %v, want %s", err, want)

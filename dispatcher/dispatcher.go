@@ -18,6 +18,8 @@ import (
 type Controller interface {
 	gate.Granter
 	EndTurn(tenant, session, ticket string)
+	// Live returns how many dispatchers are at work, this one included; 1 if nobody knows.
+	Live() int
 }
 
 // Worker makes answers. It knows nothing of queues.
@@ -25,6 +27,8 @@ type Worker interface {
 	// Answer works out the answer with the best chain. stream gets the text meant for
 	// the customer as it comes; it never blocks.
 	Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error)
+	// Estimate returns how many tokens the first call for a ticket may use.
+	Estimate(t *chat.Ticket) int
 	// Fallback answers without any I/O.
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
 }
@@ -33,10 +37,14 @@ type Worker interface {
 type Config struct {
 	Holds   map[chat.Lane]int // jobs held per interactive lane; every one is required
 	Vendors []string          // that may answer, the preferred one first
+	Model   string            // our word for the model that answers
 	Grace   time.Duration     // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration     // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int               // events of the session that a question carries; 0: 40
-	Log     zerolog.Logger
+	// MaxDeliver is how often a job may be taken without coming to an end before the
+	// template answers it and it is kept as a dead letter; 0: 5.
+	MaxDeliver int
+	Log        zerolog.Logger
 }
 
 // Validate names the field that is wrong.
@@ -49,8 +57,8 @@ func (c Config) Validate() error {
 	if len(c.Vendors) == 0 {
 		return errors.New("dispatcher config: Vendors is empty")
 	}
-	if c.Grace < 0 || c.Answer < 0 || c.History < 0 {
-		return errors.New("dispatcher config: Grace, Answer and History must not be negative")
+	if c.Grace < 0 || c.Answer < 0 || c.History < 0 || c.MaxDeliver < 0 {
+		return errors.New("dispatcher config: Grace, Answer, History and MaxDeliver must not be negative")
 	}
 	return nil
 }
@@ -80,6 +88,9 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	if cfg.History == 0 {
 		cfg.History = 40
+	}
+	if cfg.MaxDeliver == 0 {
+		cfg.MaxDeliver = 5
 	}
 	return &Dispatcher{
 		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),

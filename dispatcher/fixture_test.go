@@ -30,6 +30,10 @@ type setup struct {
 	Grace     time.Duration
 	Answer    time.Duration
 	Worker    Worker // nil: the real one
+
+	Predict    bool
+	MaxDeliver int
+	Log        zerolog.Logger // of the dispatcher; the zero value writes nothing
 }
 
 // world is a whole line in a bubble: server, controller, dispatcher, worker, vendor.
@@ -100,7 +104,7 @@ func (w *world) openVendor() (close func()) {
 		w.t.Fatal(err)
 	}
 	model, err := gate.NewModel(map[string]gate.Backend{
-		"a": {Model: client, Name: "m", ReleaseAfter: 250 * time.Millisecond, Ended: llm.Drained},
+		"a": {Model: client, Name: "m", ReleaseAfter: 250 * time.Millisecond},
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -120,7 +124,7 @@ func (w *world) openVendor() (close func()) {
 func (w *world) start() *life {
 	w.t.Helper()
 	c, err := control.New(w.queue, control.Config{
-		Limits: map[string]int{"a": w.set.Limit}, Ages: w.set.Ages, Node: "test", Alone: true, Log: zerolog.Nop(),
+		Gate: w.set.limits(), Node: "test", Alone: true, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -131,7 +135,7 @@ func (w *world) start() *life {
 	}
 	d, err := New(w.queue, m, w.worker, Config{
 		Holds:   map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500},
-		Vendors: []string{"a"}, Grace: w.set.Grace, Answer: w.set.Answer, Log: zerolog.Nop(),
+		Vendors: []string{"a"}, Grace: w.set.Grace, Answer: w.set.Answer, MaxDeliver: w.set.MaxDeliver, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -253,3 +257,12 @@ func lasting(d time.Duration) sim.Behaviour {
 }
 
 var hanging = sim.Behaviour{HangShare: 1}
+
+// limits is the gate of the setup.
+func (s setup) limits() gate.Config {
+	cfg := gate.Config{Vendors: map[string]gate.Vendor{"a": {Limit: s.Limit}}, Lanes: map[chat.Lane]gate.Lane{}, Predict: s.Predict}
+	for lane, age := range s.Ages {
+		cfg.Lanes[lane] = gate.Lane{Age: age}
+	}
+	return cfg
+}

@@ -25,6 +25,9 @@ func newRoom(size int) *room {
 	return r
 }
 
+// held returns how many jobs were taken and are not out of the room yet.
+func (r *room) held() int { return cap(r.free) - len(r.free) }
+
 // take takes the jobs of one lane until ctx ends. Of an interactive lane it holds as
 // many as configured, because each is answered at its own limit however many wait; of
 // the others one that waits, besides those that run.
@@ -33,7 +36,7 @@ func (d *Dispatcher) take(ctx context.Context, lane chat.Lane) {
 	if !lane.Interactive() {
 		size = 1
 	}
-	r := newRoom(size)
+	r, s := newRoom(size), &share{lane: lane}
 	for {
 		select {
 		case <-ctx.Done():
@@ -41,6 +44,7 @@ func (d *Dispatcher) take(ctx context.Context, lane chat.Lane) {
 		case <-r.free:
 			r.free <- struct{}{}
 		}
+		d.rest(ctx, s, r.held())
 		err := d.queue.Pull(ctx, lane, min(len(r.free), queue.PullSize), pullWait, func(j *queue.Job) {
 			<-r.free
 			d.hold(ctx, j, r)

@@ -36,9 +36,17 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		j.HandBack(admitPause)
 		return
 	}
+	if s.Attempts >= d.cfg.MaxDeliver {
+		d.leave(ctx, j, s, decide(situation{now: time.Now(), deadline: s.Deadline, spent: true, stopped: stopCause(ctx)}))
+		return
+	}
 	for {
 		permit, err := d.line(ctx, &s)
-		dec := decide(situation{now: time.Now(), deadline: s.Deadline, permit: err == nil, stopped: stopCause(ctx)})
+		var refused *gate.Refusal
+		errors.As(err, &refused)
+		dec := decide(situation{
+			now: time.Now(), deadline: s.Deadline, permit: err == nil, refused: refused, stopped: stopCause(ctx),
+		})
 		if dec.action == run {
 			if history, free := d.past(ctx, &s); free {
 				seat.running()
@@ -61,13 +69,14 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 	}
 }
 
-// line stands at the controller until a permit comes, the deadline passes or the
-// work on the job is stopped.
+// line stands at the controller until a permit comes, the controller refuses one, the
+// deadline passes or the work on the job is stopped.
 func (d *Dispatcher) line(ctx context.Context, s *queue.Stored) (gate.Permit, error) {
 	ctx, cancel := context.WithDeadlineCause(ctx, s.Deadline, errOverdue)
 	defer cancel()
 	permit, err := d.control.Ask(ctx, d.ask(s))
-	if err != nil && ctx.Err() == nil {
+	var refused *gate.Refusal
+	if err != nil && ctx.Err() == nil && !errors.As(err, &refused) {
 		// The controller is away or crowded: the deadline answers.
 		d.log.Warn().Err(err).Str("ticket", s.ID).Msg("no permit can be asked for")
 		wait(ctx, pullPause)
@@ -78,7 +87,8 @@ func (d *Dispatcher) line(ctx context.Context, s *queue.Stored) (gate.Permit, er
 func (d *Dispatcher) ask(s *queue.Stored) gate.Ask {
 	return gate.Ask{
 		Tenant: s.Tenant, Session: s.Session, Ticket: s.ID, Lane: s.Lane, Urgent: s.Urgent,
-		Seq: s.Seq, AcceptedAt: s.AcceptedAt, Vendors: d.cfg.Vendors,
+		Seq: s.Seq, AcceptedAt: s.AcceptedAt, Deadline: s.Deadline,
+		Vendors: d.cfg.Vendors, Model: d.cfg.Model, Tokens: d.worker.Estimate(&s.Ticket),
 	}
 }
 
@@ -91,8 +101,8 @@ func (d *Dispatcher) giveUp(s *queue.Stored, permit gate.Permit) {
 // leave ends a job that no vendor works on, as decided.
 func (d *Dispatcher) leave(ctx context.Context, j *job, s queue.Stored, dec decision) {
 	switch dec.action {
-	case answer:
-		d.fallback(ctx, j, s, dec.reason)
+	case answer, bury:
+		d.fallback(ctx, j, s, dec)
 	case handBack:
 		j.HandBack(0)
 	case drop:

@@ -80,6 +80,14 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 	}, nil
 }
 
+// Estimate returns how many tokens the first call for a ticket may use, rather too many
+// than too few: its message, the prompt, an average history and the longest answer. The
+// vendor's own count replaces it at the end.
+func (w *Worker) Estimate(t *chat.Ticket) int {
+	const around = 500 // prompt and history
+	return len(t.Message)/3 + around + w.cfg.MaxTokens
+}
+
 // Fallback answers with the template of the ticket's intent, in its language; in
 // English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {

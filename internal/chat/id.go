@@ -2,7 +2,10 @@ package chat
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"regexp"
+	"strings"
 )
 
 var (
@@ -14,6 +17,14 @@ var (
 // NewTicketID returns a new random ticket id: "t_" and 26 characters of base 32
 // (130 bits), safe in a subject, a key and a URL.
 func NewTicketID() string { return "t_" + rand.Text() }
+
+// DerivedTicketID returns the ticket id that belongs to what the parts name: whoever
+// derives it from the same parts has the same, so that the creation of its ticket lets
+// one of them in. The first part says what kind of thing it is.
+func DerivedTicketID(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return "t_" + base32.StdEncoding.EncodeToString(sum[:])[:26]
+}
 
 // NewSessionID returns a new random session id: "s_" and 26 characters.
 func NewSessionID() string { return "s_" + rand.Text() }

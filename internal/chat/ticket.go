@@ -36,9 +36,12 @@ type Reason string
 // The reasons.
 const (
 	ReasonOverdue           Reason = "overdue"            // max_wait passed before a vendor had room
-	ReasonVendorUnavailable Reason = "vendor_unavailable" // the call to the vendor failed
+	ReasonPredictedWait     Reason = "predicted_wait"     // it would have waited past max_wait
+	ReasonVendorUnavailable Reason = "vendor_unavailable" // the call to the vendor failed, or no vendor takes any in time
 	ReasonError             Reason = "error"              // a fault of ours
 	ReasonCustomer          Reason = "customer"           // cancelled by the caller
+	ReasonOperator          Reason = "operator"           // cancelled by an operator: its lane was purged
+	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
 )
 
 // Customer is who asks, as the tenant knows them.
@@ -107,6 +110,10 @@ type Ticket struct {
 	Seq      uint64 `json:"seq,omitempty"`      // the customer message's place in the talk log
 	Attempts int    `json:"attempts"`           // raised by each taking; names the holder in every later write
 
+	Failures []Failure `json:"failures,omitempty"` // takings that came to nothing, oldest first
+	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
+	RetryOf  string    `json:"retry_of,omitempty"` // the ended ticket whose question this asks again
+
 	Route  Route  `json:"route,omitempty"`
 	Level  int    `json:"level"`
 	Reason Reason `json:"reason,omitempty"`
@@ -124,6 +131,11 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	}
 	t.Route, t.Reason, t.Reply = a.Route, a.Reason, &a.Reply
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
+}
+
+// GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.
+func (t *Ticket) GiveUp(reason Reason, now time.Time) {
+	t.Status, t.Reason, t.EndedAt = Failed, reason, &now
 }
 
 // Cancel ends the ticket at now for a reason. The caller stores it.

@@ -39,10 +39,14 @@ func wire() map[string]any {
 	done, cancelled := fullTicket(), fullTicket()
 	done.Answer(answer(), noon.Add(2*time.Second))
 	cancelled.Cancel(ReasonCustomer, noon.Add(2*time.Second))
+	dead := fullTicket()
+	dead.RetryOf, dead.Dead = "t_CCCCCCCCCCCCCCCCCCCCCCCCCC", true
+	dead.Fail("its holder died or left it", noon.Add(12*time.Second))
+	dead.Answer(Answer{Reply: Reply{Text: "Later.", HTML: "<p>Later.</p>", Locale: English, Sources: []Source{}}, Route: RouteTemplate, Reason: ReasonError}, noon.Add(13*time.Second))
 	in := done.InEvent()
 	in.Seq = 3
 	return map[string]any{
-		"ticket_fresh": fresh, "ticket_answered": done, "ticket_cancelled": cancelled,
+		"ticket_fresh": fresh, "ticket_answered": done, "ticket_cancelled": cancelled, "ticket_dead": dead,
 		"event_in": in, "event_answered": done.FinalEvent(), "event_cancelled": cancelled.FinalEvent(),
 		"delta": Delta{Ticket: done.ID, Attempt: 2, I: 0, Text: " piece\n"},
 	}

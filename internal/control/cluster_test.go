@@ -80,7 +80,7 @@ func (c *cluster) start(name string, r role) *peer {
 	}
 	if r.candidate {
 		p.control, err = New(p.queue, Config{
-			Limits: map[string]int{"a": 4}, Quotas: map[string]int{"a": 5}, Node: name, Hard: testHard, Log: zerolog.Nop(),
+			Gate: permits(map[string]int{"a": 4}), Quotas: map[string]int{"a": 5}, Node: name, Hard: testHard, Log: zerolog.Nop(),
 		})
 		if err != nil {
 			c.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
+	"sluice/internal/gate"
 	"sluice/internal/queue"
 )
 
@@ -18,12 +19,11 @@ var ErrClosed = errors.New("the way to the controller is closed")
 
 // Config describes a controller.
 type Config struct {
-	Limits map[string]int // permits per vendor; at least one vendor
+	Gate gate.Config // the limits of the vendors, and the order of who waits; at least one vendor
 	// Quotas is the contracted number of calls per vendor. What lies between the limit
 	// and the quota may be granted while holders are silent. Missing: the limit.
 	Quotas map[string]int
-	Ages   map[chat.Lane]time.Duration // see gate.NewTable
-	Node   string                      // unique id of this process, one subject token; required
+	Node   string // unique id of this process, one subject token; required
 	// Alone says that the lock of the data directory proves every former process dead
 	// and keeps out any other: there is no election, registrations and charges are
 	// removed, and the controller grants after Settle.
@@ -40,22 +40,26 @@ const defaultHard = 150 * time.Second
 
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
-	if len(c.Limits) == 0 {
-		return errors.New("controller config: Limits names no vendor")
-	}
-	for vendor, limit := range c.Limits {
-		if limit < 1 {
-			return fmt.Errorf("controller config: Limits[%s] must be at least 1, is %d", vendor, limit)
-		}
-		if quota, known := c.Quotas[vendor]; known && quota < limit {
-			return fmt.Errorf("controller config: Quotas[%s] must be at least the limit %d, is %d", vendor, limit, quota)
-		}
+	if err := checkLimits(c.Gate, c.Quotas); err != nil {
+		return fmt.Errorf("controller config: %w", err)
 	}
 	if c.Node == "" {
 		return errors.New("controller config: Node is empty")
 	}
 	if c.Settle < 0 || c.Hard < 0 {
 		return errors.New("controller config: Settle and Hard must not be negative")
+	}
+	return nil
+}
+
+func checkLimits(g gate.Config, quotas map[string]int) error {
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	for name, v := range g.Vendors {
+		if quota, known := quotas[name]; known && quota < v.Limit {
+			return fmt.Errorf("Quotas[%s] must be at least the limit %d, is %d", name, v.Limit, quota)
+		}
 	}
 	return nil
 }
@@ -69,6 +73,8 @@ type Controller struct {
 	log   zerolog.Logger
 	ready chan struct{}
 	once  sync.Once // of ready
+
+	intake intake
 
 	// mu is taken after Member.sending and before Member.mu.
 	mu     sync.Mutex
@@ -110,15 +116,32 @@ type Vendor struct {
 func (c *Controller) Vendors() []Vendor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]Vendor, 0, len(c.cfg.Limits))
-	for name, limit := range c.cfg.Limits {
-		v := Vendor{Name: name, Limit: limit}
+	all := make([]Vendor, 0, len(c.cfg.Gate.Vendors))
+	for name, limits := range c.cfg.Gate.Vendors {
+		v := Vendor{Name: name, Limit: limits.Limit}
 		if c.server != nil {
-			v.InUse, _ = c.server.table.InUse(name)
+			v.InUse, v.Limit = c.server.table.InUse(name, time.Now())
 		}
 		all = append(all, v)
 	}
 	return all
+}
+
+// SetLimits puts new limits and quotas in force, at once if this controller is elected.
+// What is in use above a lower limit ends in its own time, and nobody is let in before.
+func (c *Controller) SetLimits(g gate.Config, quotas map[string]int) error {
+	if err := checkLimits(g, quotas); err != nil {
+		return fmt.Errorf("set limits: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cfg.Gate, c.cfg.Quotas = g, quotas
+	if c.server != nil {
+		c.server.setLimits(g, quotas, time.Now())
+		c.deliver()
+	}
+	c.intake.setConfig(g.Intake, time.Now())
+	return nil
 }
 
 // Waiting returns how many asks wait at this controller.

@@ -216,11 +216,11 @@ func TestATurnEndsWithItsTicketOnly(t *testing.T) {
 func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
-		"controller config: Limits names no vendor":                       {Node: "n"},
-		"controller config: Limits[a] must be at least 1, is 0":           {Node: "n", Limits: map[string]int{"a": 0}},
-		"controller config: Quotas[a] must be at least the limit 2, is 1": {Node: "n", Limits: map[string]int{"a": 2}, Quotas: map[string]int{"a": 1}},
-		"controller config: Node is empty":                                {Limits: map[string]int{"a": 1}},
-		"controller config: Settle and Hard must not be negative":         {Node: "n", Limits: map[string]int{"a": 1}, Settle: -1},
+		"controller config: gate config: Vendors is empty":                          {Node: "n"},
+		"controller config: gate config: Vendors[a].Limit must be at least 1, is 0": {Node: "n", Gate: permits(map[string]int{"a": 0})},
+		"controller config: Quotas[a] must be at least the limit 2, is 1":           {Node: "n", Gate: permits(map[string]int{"a": 2}), Quotas: map[string]int{"a": 1}},
+		"controller config: Node is empty":                                          {Gate: permits(map[string]int{"a": 1})},
+		"controller config: Settle and Hard must not be negative":                   {Node: "n", Gate: permits(map[string]int{"a": 1}), Settle: -1},
 	} {
 		if _, err := New(nil, cfg); err == nil || err.Error() != want {
 			t.Errorf("err = %v, want %s", err, want)

@@ -41,6 +41,16 @@ func (c *Controller) Run(ctx context.Context) error {
 		return unlessEnded(ctx, err)
 	}
 	defer stopPlaces()
+	stopIntake, err := c.queue.Intake(c.hearIntake)
+	if err != nil {
+		return unlessEnded(ctx, err)
+	}
+	defer stopIntake()
+	stopSteers, err := c.queue.Steers(c.steer)
+	if err != nil {
+		return unlessEnded(ctx, err)
+	}
+	defer stopSteers()
 	for ctx.Err() == nil {
 		if !c.stand(ctx) {
 			pause(ctx, electEvery)
@@ -57,7 +67,7 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	if c.cfg.Alone {
 		epoch, err := c.queue.SeizeLease(asked, c.cfg.Node)
 		if err == nil {
-			c.reign(ctx, newServer(c.cfg, epoch, sentAt, time.Now()), nil)
+			c.reign(ctx, c.found(epoch, sentAt), nil)
 			return true
 		}
 		c.failed(ctx, err, "take the lease, trying again")
@@ -74,7 +84,7 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	}
 	// The nodes are read after the lease was taken: whoever got a permit of a former
 	// controller had registered before.
-	s := newServer(c.cfg, lease.Epoch, sentAt, time.Now())
+	s := c.found(lease.Epoch, sentAt)
 	if err := c.inherit(asked, s); err != nil {
 		c.failed(ctx, err, "read what the former controller left, trying again")
 		c.drop(ctx, lease)
@@ -83,6 +93,18 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	c.isReady()
 	c.reign(ctx, s, lease)
 	return true
+}
+
+// found makes the server of an epoch, with what this process has heard of the former
+// controller about the vendors.
+func (c *Controller) found(epoch uint64, sentAt time.Time) *server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := newServer(c.cfg, epoch, sentAt, time.Now())
+	if c.own != nil {
+		s.table.Restore(c.own.states())
+	}
+	return s
 }
 
 func (c *Controller) failed(ctx context.Context, err error, what string) {
@@ -113,6 +135,7 @@ func (c *Controller) reign(ctx context.Context, s *server, lease *queue.Lease) {
 	if lease == nil {
 		s.keep(time.Now())
 	}
+	s.setLimits(c.cfg.Gate, c.cfg.Quotas, time.Now()) // they may have changed meanwhile
 	c.server = s
 	c.mu.Unlock()
 	c.log.Info().Uint64("epoch", s.epoch).Msg("elected controller")
@@ -122,6 +145,7 @@ func (c *Controller) reign(ctx context.Context, s *server, lease *queue.Lease) {
 			c.renew(lost, s, lease)
 		})
 	}
+	helpers.Go(func() { c.keepIntake(lost, s) })
 	c.govern(lost, s, &helpers)
 	cancel()
 	if ctx.Err() != nil {
@@ -179,6 +203,7 @@ func (c *Controller) govern(ctx context.Context, s *server, helpers *sync.WaitGr
 		greeting := hello{}
 		if greet {
 			greeting, helloAt = s.hello(now), now
+			greeting.Live = s.live(now)
 		}
 		c.deliver()
 		learned := s.learned
@@ -211,6 +236,7 @@ func (c *Controller) govern(ctx context.Context, s *server, helpers *sync.WaitGr
 }
 
 func (c *Controller) greet(h hello) {
+	h.Room, h.Doors = c.intake.greet(time.Now())
 	body, err := json.Marshal(h)
 	if err == nil {
 		err = c.queue.SendHello(body)

@@ -54,7 +54,7 @@ func (s *single) Waiting() int { return s.control.Waiting() }
 func newController(t testing.TB, q *queue.Queue, limit int) *single {
 	t.Helper()
 	c, err := New(q, Config{
-		Limits: map[string]int{"a": limit}, Ages: map[chat.Lane]time.Duration{chat.Low: 20 * time.Second},
+		Gate: permits(map[string]int{"a": limit}),
 		Node: "test", Alone: true, Log: zerolog.Nop(),
 	})
 	if err != nil {
@@ -136,3 +136,12 @@ func mustAsk(t testing.TB, c *single, a gate.Ask) gate.Permit {
 }
 
 func inUse(c *single) int { return c.Vendors()[0].InUse }
+
+// permits is rules with so many permits per vendor, under which low rises after 20 s.
+func permits(limits map[string]int) gate.Config {
+	cfg := gate.Config{Vendors: map[string]gate.Vendor{}, Lanes: map[chat.Lane]gate.Lane{chat.Low: {Age: 20 * time.Second}}}
+	for name, limit := range limits {
+		cfg.Vendors[name] = gate.Vendor{Limit: limit}
+	}
+	return cfg
+}

@@ -42,6 +42,7 @@ type holder struct {
 	turns    map[turn]uint64 // by the turn without its id
 	fresh    []uint64        // asks that no report has told yet
 	left     []uint64
+	outcomes []outcome
 	released []uint64
 	ended    []uint64
 }
@@ -56,7 +57,13 @@ type sent struct {
 type asking struct {
 	ask     gate.Ask
 	known   bool // a report that told it was taken in
-	granted chan gate.Permit
+	granted chan answer
+}
+
+// answer is what comes of an ask.
+type answer struct {
+	gate.Permit
+	refusal *gate.Refusal // instead of a permit
 }
 
 // holding is one permit in use.
@@ -78,7 +85,7 @@ func newHolder(node string, now time.Time) *holder {
 func (h *holder) ask(a gate.Ask) *asking {
 	h.lastAsk++
 	a.ID = h.lastAsk
-	w := &asking{ask: a, granted: make(chan gate.Permit, 1)}
+	w := &asking{ask: a, granted: make(chan answer, 1)}
 	h.asks[a.ID] = w
 	h.fresh = append(h.fresh, a.ID)
 	return w
@@ -92,6 +99,9 @@ func (h *holder) leave(w *asking) {
 	}
 	select {
 	case p := <-w.granted:
+		if p.refusal != nil {
+			return
+		}
 		h.release(p.ID)
 		if !w.ask.Step {
 			h.endTurn(w.ask.Tenant, w.ask.Session, w.ask.Ticket)
@@ -105,6 +115,13 @@ func (h *holder) release(id uint64) {
 	if _, held := h.holds[id]; held {
 		delete(h.holds, id)
 		h.released = append(h.released, id)
+	}
+}
+
+// end notes how the call of a permit ended; a permit that is back has no end any more.
+func (h *holder) end(id uint64, e gate.End) {
+	if _, held := h.holds[id]; held && e != (gate.End{}) {
+		h.outcomes = append(h.outcomes, outcome{ID: id, End: e})
 	}
 }
 
@@ -136,7 +153,7 @@ func (h *holder) meet(epoch uint64, node string, now time.Time) {
 func (h *holder) forgetTold() {
 	h.fullAt = time.Time{}
 	clear(h.sent)
-	h.fresh, h.left, h.released, h.ended = nil, nil, nil, nil
+	h.fresh, h.left, h.released, h.ended = nil, nil, nil, nil // an outcome may still be news to it
 	for id, w := range h.asks {
 		w.known = false
 		h.fresh = append(h.fresh, id)
@@ -161,6 +178,13 @@ func (h *holder) receive(m mail, now time.Time) {
 	}
 	for _, g := range m.Grants {
 		h.grant(g, now)
+	}
+	for _, r := range m.Refused {
+		if w := h.asks[r.Ask]; w != nil {
+			delete(h.asks, r.Ask)
+			refusal := r.Refusal
+			w.granted <- answer{refusal: &refusal}
+		}
 	}
 }
 
@@ -199,15 +223,18 @@ func (h *holder) grant(g grant, now time.Time) {
 	}
 	delete(h.asks, g.Ask)
 	held := &holding{
-		hold: hold{ID: g.ID, Vendor: g.Vendor, Ticket: w.ask.Ticket}, at: now, lost: make(chan struct{}),
+		hold: hold{
+			ID: g.ID, Vendor: g.Vendor, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model, Pool: g.Pool, Retry: w.ask.Retry,
+		}, at: now, lost: make(chan struct{}),
 	}
 	h.holds[g.ID] = held
 	if g.Turn {
 		h.turns[turn{Tenant: w.ask.Tenant, Session: w.ask.Session, Ticket: w.ask.Ticket}] = g.ID
 	}
-	w.granted <- gate.Permit{
-		ID: g.ID, Epoch: h.epoch, Vendor: g.Vendor, Ticket: w.ask.Ticket, GrantedAt: now, Lost: held.lost,
-	}
+	w.granted <- answer{Permit: gate.Permit{
+		ID: g.ID, Epoch: h.epoch, Vendor: g.Vendor, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model,
+		Pool: g.Pool, Retry: w.ask.Retry, GrantedAt: now, Lost: held.lost,
+	}}
 }
 
 func (h *holder) refuse(g grant, w *asking) {

@@ -18,8 +18,7 @@ const (
 // placeCache keeps answers about the line for a moment: many sockets ask. Member.mu
 // guards it.
 type placeCache struct {
-	behind map[chat.Lane]place
-	seen   map[string]seenPlace
+	seen map[string]seenPlace
 }
 
 type seenPlace struct {
@@ -80,6 +79,6 @@ func (m *Member) Behind(lane chat.Lane) (position int, eta time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.places.behind[lane]
+	p := m.told.Behind[lane]
 	return max(1, p.Position), p.ETA
 }

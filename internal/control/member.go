@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +21,10 @@ type MemberConfig struct {
 	// does: it never asks for a permit, and no controller waits for what it holds.
 	Onlooker bool
 	Hard     time.Duration // the longest that a call may hold a permit; 0: 150 s
-	Log      zerolog.Logger
+	// Intake is what this process keeps to a share of while no controller decides who may
+	// send; what a controller keeps to stands in its own config.
+	Intake gate.Intake
+	Log    zerolog.Logger
 }
 
 // Validate names the field that is wrong.
@@ -30,6 +34,9 @@ func (c MemberConfig) Validate() error {
 	}
 	if c.Hard < 0 {
 		return errors.New("member config: Hard must not be negative")
+	}
+	if err := c.Intake.Validate(); err != nil {
+		return fmt.Errorf("member config: %w", err)
 	}
 	return nil
 }
@@ -44,6 +51,8 @@ type Member struct {
 	ready chan struct{}
 	wake  chan struct{} // there is something to tell
 
+	entrance *entrance
+
 	sending sync.Mutex // keeps reports in their order; taken before all others
 	parted  bool       // guarded by sending: good-bye was said, and nothing is told after it
 
@@ -51,6 +60,8 @@ type Member struct {
 	holder *holder
 	closed chan struct{}
 	places placeCache
+	told   hello // the controller's latest
+	toldAt time.Time
 }
 
 // NewMember returns a member that tells nothing yet; what is asked waits. local is the
@@ -66,7 +77,7 @@ func NewMember(q *queue.Queue, local *Controller, cfg MemberConfig) (*Member, er
 		cfg: cfg, queue: q, local: local, log: cfg.Log.With().Str("stage", "member").Logger(),
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 		holder: newHolder(cfg.Node, time.Now()), closed: make(chan struct{}),
-		places: newPlaceCache(),
+		places: newPlaceCache(), entrance: newEntrance(cfg.Intake),
 	}
 	if local != nil {
 		local.mu.Lock()
@@ -80,8 +91,8 @@ func NewMember(q *queue.Queue, local *Controller, cfg MemberConfig) (*Member, er
 func (m *Member) Ready() <-chan struct{} { return m.ready }
 
 // Ask waits for a permit until ctx ends (its cause is returned) or Run has ended
-// (ErrClosed), also while there is no controller. A permit that was granted as ctx
-// ended is given back.
+// (ErrClosed), also while there is no controller; or until the controller has refused it (a
+// *gate.Refusal). A permit that was granted as ctx ended is given back.
 func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	if ctx.Err() != nil {
 		return gate.Permit{}, context.Cause(ctx)
@@ -97,8 +108,11 @@ func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	m.tell()
 	err := ErrClosed
 	select {
-	case p := <-w.granted:
-		return p, nil
+	case got := <-w.granted:
+		if got.refusal != nil {
+			return gate.Permit{}, got.refusal
+		}
+		return got.Permit, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-m.closed:
@@ -108,6 +122,14 @@ func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	m.mu.Unlock()
 	m.tell()
 	return gate.Permit{}, err
+}
+
+// End tells the controller at once how a permit's call ended.
+func (m *Member) End(p gate.Permit, e gate.End) {
+	m.mu.Lock()
+	m.holder.end(p.ID, e)
+	m.mu.Unlock()
+	m.tell()
 }
 
 // Release gives a permit back after a while. It never waits for anybody, and a second

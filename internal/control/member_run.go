@@ -185,7 +185,7 @@ func (m *Member) greeted(body []byte) {
 	before := m.holder.epoch
 	m.holder.meet(got.Epoch, got.Node, time.Now())
 	if got.Epoch == m.holder.epoch {
-		m.places.behind = got.Behind
+		m.told, m.toldAt = got, time.Now()
 	}
 	if m.holder.epoch != before {
 		m.nudge()

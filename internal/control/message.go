@@ -22,6 +22,7 @@ type report struct {
 
 	Asks     []gate.Ask `json:"asks,omitempty"`     // who began to wait, in full
 	Left     []uint64   `json:"left,omitempty"`     // asks that wait no more
+	Outcomes []outcome  `json:"outcomes,omitempty"` // how calls ended, told once: one that is lost counts for nothing
 	Released []uint64   `json:"released,omitempty"` // permits that are back
 	Ended    []uint64   `json:"ended,omitempty"`    // turns that are over
 
@@ -36,7 +37,17 @@ type hold struct {
 	ID     uint64        `json:"id"`
 	Vendor string        `json:"vendor"`
 	Ticket string        `json:"ticket"`
+	Lane   chat.Lane     `json:"lane"`
+	Model  string        `json:"model,omitempty"`
+	Pool   gate.Pool     `json:"pool,omitempty"`
+	Retry  bool          `json:"retry,omitempty"`
 	Age    time.Duration `json:"age"` // since it came
+}
+
+// outcome is how a permit's call ended.
+type outcome struct {
+	ID uint64 `json:"id"`
+	gate.End
 }
 
 // turn is a session's turn; its id is that of the permit that came with it.
@@ -49,12 +60,19 @@ type turn struct {
 
 // mail is what the controller tells one node.
 type mail struct {
-	Epoch   uint64   `json:"epoch"`
-	Node    string   `json:"node"`           // the controller's
-	Ack     uint64   `json:"ack,omitempty"`  // the report that was taken in; 0: none
-	Want    bool     `json:"want,omitempty"` // tell everything: this controller does not know the node
-	Missing []uint64 `json:"missing,omitempty"`
-	Grants  []grant  `json:"grants,omitempty"`
+	Epoch   uint64    `json:"epoch"`
+	Node    string    `json:"node"`           // the controller's
+	Ack     uint64    `json:"ack,omitempty"`  // the report that was taken in; 0: none
+	Want    bool      `json:"want,omitempty"` // tell everything: this controller does not know the node
+	Missing []uint64  `json:"missing,omitempty"`
+	Grants  []grant   `json:"grants,omitempty"`
+	Refused []refused `json:"refused,omitempty"`
+}
+
+// refused is an ask that waits no more: it would wait in vain.
+type refused struct {
+	Ask uint64 `json:"ask"`
+	gate.Refusal
 }
 
 // grant is a permit on its way.
@@ -62,6 +80,7 @@ type grant struct {
 	ID     uint64        `json:"id"`
 	Ask    uint64        `json:"ask"`
 	Vendor string        `json:"vendor"`
+	Pool   gate.Pool     `json:"pool,omitempty"`
 	Turn   bool          `json:"turn,omitempty"`
 	Stamp  time.Duration `json:"stamp"` // of the node's newest report
 }
@@ -70,7 +89,14 @@ type grant struct {
 type hello struct {
 	Epoch  uint64              `json:"epoch"`
 	Node   string              `json:"node"`
+	Live   int                 `json:"live"`   // nodes that are there to hold jobs
 	Behind map[chat.Lane]place `json:"behind"` // what a new ticket of each lane may expect
+	// States is how the vendors stand; the next controller begins with it.
+	States  map[string]gate.AccountState `json:"states,omitempty"`
+	Running map[chat.Lane]int            `json:"running,omitempty"` // permits in use
+	// Room is when a lane that is full has a place again, where that is known.
+	Room  map[chat.Lane]time.Duration `json:"room,omitempty"`
+	Doors int                         `json:"doors,omitempty"` // nodes that take messages in
 }
 
 // place is a place in the line, counted from 1; 0: none.

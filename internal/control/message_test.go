@@ -74,7 +74,7 @@ func FuzzDecodeReport(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := newServer(Config{Limits: map[string]int{"a": 1}, Node: "c", Hard: time.Minute}, 1, time.Now(), time.Now())
+		s := newServer(Config{Gate: permits(map[string]int{"a": 1}), Node: "c", Hard: time.Minute}, 1, time.Now(), time.Now())
 		s.expect(nil, nil)
 		r.Epoch = 1
 		s.handle(r, time.Now())

@@ -179,8 +179,8 @@ func (p *process) receive(m mail) {
 		select {
 		case permit := <-w.granted:
 			delete(p.waits, w)
-			p.m.accepted(permit)
-			p.begin(w.ask, permit)
+			p.m.accepted(permit.Permit)
+			p.begin(w.ask, permit.Permit)
 		default:
 		}
 	}

@@ -37,7 +37,9 @@ type fault struct {
 }
 
 func (m *model) config(node string) Config {
-	return Config{Limits: m.limits, Quotas: m.quotas, Node: node, Hard: modelHard, Ages: map[chat.Lane]time.Duration{chat.Low: 5 * time.Second}}
+	cfg := permits(m.limits)
+	cfg.Lanes[chat.Low] = gate.Lane{Age: 5 * time.Second}
+	return Config{Gate: cfg, Quotas: m.quotas, Node: node, Hard: modelHard}
 }
 
 func (m *model) wanted() []string {
@@ -143,7 +145,7 @@ func (m *model) settle() {
 		}
 		leaders++
 		for vendor := range m.limits {
-			if used, _ := p.server.table.InUse(vendor); used != 0 {
+			if used, _ := p.server.table.InUse(vendor, p.clock()); used != 0 {
 				m.failf("%d permits of %s are lost", used, vendor)
 			}
 		}

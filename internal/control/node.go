@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"time"
 
 	"sluice/internal/gate"
@@ -19,8 +20,10 @@ type node struct {
 
 	probedAt    time.Time
 	absentSince time.Time // nobody has listened since; zero: somebody did, or nobody asked
-	slow        bool      // since it was heard, a probe ended without any answer
+	slowSince   time.Time // of the first probe since it was heard that ended without any answer
+	slowUntil   time.Time // of the latest
 	charged     bool      // silent when this controller gave up waiting for it
+	past        bool      // no process, but what one held when it fell silent: see estrange
 
 	waits    map[uint64]*wait // by the node's id
 	permits  map[uint64]*held
@@ -48,7 +51,39 @@ func (s *server) node(name string) *node {
 
 func (n *node) heard(r report, now time.Time) {
 	n.n, n.stamp, n.heardAt = r.N, r.Stamp, now
-	n.absentSince, n.slow, n.charged = time.Time{}, false, false
+	n.absentSince, n.slowSince, n.slowUntil, n.charged = time.Time{}, time.Time{}, time.Time{}, false
+}
+
+// estrange takes from a node that was silent for too long what it held. It has ended
+// those calls, but their vendors may not know yet: after a silent network they learn it
+// from what is sent again, at intervals that double (RFC 6298, 5.5). So its permits count
+// as those of a silent node for as long again as it was silent.
+func (s *server) estrange(n *node, now time.Time) {
+	silence := s.silence(n, now)
+	if silence < lostAfter || s.cfg.Alone { // alone, no network is between them
+		return
+	}
+	if !n.known {
+		if n.registered {
+			s.owed = now.Add(silence + lapseGrace)
+		}
+		return
+	}
+	if len(n.permits) == 0 {
+		return
+	}
+	past := &node{
+		name: fmt.Sprintf("%s %d", n.name, n.n), known: true, past: true, heardAt: n.heardAt, suspended: true,
+		waits: map[uint64]*wait{}, permits: n.permits, inFlight: map[uint64]uint64{}, turns: map[uint64]turn{},
+	}
+	for _, h := range past.permits {
+		h.node, h.ask = past, 0
+		if ends := now.Add(silence); ends.Before(h.ends) {
+			h.ends = ends
+		}
+	}
+	n.permits, n.inFlight = map[uint64]*held{}, map[uint64]uint64{}
+	s.nodes[past.name] = past
 }
 
 // suspend takes a node's waiters out of the table: a grant would not reach them.
@@ -62,9 +97,10 @@ func (s *server) suspend(n *node) {
 func (s *server) resume(n *node) {
 	n.suspended = false
 	for id, w := range n.waits {
-		if s.table.Join(w.ask) != nil {
+		if err := s.table.Join(w.ask, s.now); err != nil {
 			delete(s.asks, w.ask.ID)
 			delete(n.waits, id)
+			s.refuse(n, id, err)
 		}
 	}
 }
@@ -136,7 +172,10 @@ func (s *server) adopt(n *node, h hold, now time.Time) {
 	}
 	p := &held{node: n, vendor: h.Vendor, ends: now.Add(s.cfg.Hard - h.Age)}
 	s.permits[h.ID], n.permits[h.ID] = p, p
-	s.table.Adopt(gate.Permit{ID: h.ID, Vendor: h.Vendor, Ticket: h.Ticket, GrantedAt: now.Add(-h.Age)})
+	s.table.Adopt(gate.Permit{
+		ID: h.ID, Vendor: h.Vendor, Ticket: h.Ticket, Lane: h.Lane, Model: h.Model, Pool: h.Pool, Retry: h.Retry,
+		GrantedAt: now.Add(-h.Age),
+	})
 	if !n.known && h.ID>>32 < s.epoch {
 		s.adopted[h.Vendor]++
 	}

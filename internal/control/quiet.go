@@ -4,6 +4,9 @@ import (
 	"time"
 )
 
+// dismissEvery is how often is looked for those who wait in vain.
+const dismissEvery = 250 * time.Millisecond
+
 // tick does what time alone brings about. It returns the nodes that are to be probed.
 func (s *server) tick(now time.Time) (probes []string) {
 	s.now = now
@@ -18,6 +21,10 @@ func (s *server) tick(now time.Time) (probes []string) {
 	s.learn(now)
 	s.stretch(now)
 	s.grant(now)
+	if now.Sub(s.dismissed) >= dismissEvery {
+		s.dismissed = now
+		s.dismiss(now)
+	}
 	return probes
 }
 
@@ -50,8 +57,11 @@ func (s *server) quiet(n *node, now time.Time) (probe bool) {
 		s.endTurns(n)
 		s.outlast(n, now)
 	}
-	if s.over(n, now) {
+	if s.over(n, now) || n.past && len(n.permits) == 0 {
 		s.drop(n)
+		return false
+	}
+	if n.past {
 		return false
 	}
 	// One that this controller has never heard is asked from the start.
@@ -62,17 +72,23 @@ func (s *server) quiet(n *node, now time.Time) (probe bool) {
 	return true
 }
 
+// cutAfter is how long probes must end without any answer before "nobody listens" proves
+// no death any more: a broker drops the connection of a node that is cut off, in time,
+// and that node's calls go on at their vendors. One late answer proves nothing.
+const cutAfter = 2 * time.Second
+
 // dead reports whether nobody has listened for so long that a living holder has ended
 // its calls. If a probe ended without any answer since the node was heard, it may have
-// been paused before its connection broke: then it is given the whole time anew.
+// been paused before its connection broke: then it is given the whole time anew. One that
+// did not answer for longer is cut off, and silent: it is never taken for dead.
 func (s *server) dead(n *node, now time.Time) bool {
-	if n.absentSince.IsZero() {
+	if n.absentSince.IsZero() || n.slowUntil.Sub(n.slowSince) >= cutAfter {
 		return false
 	}
 	if now.Sub(n.absentSince) >= silentAfter {
 		return true
 	}
-	return n.known && !n.slow && s.silence(n, now) >= deadAfter && now.Sub(n.absentSince) >= probeEvery
+	return n.known && n.slowSince.IsZero() && s.silence(n, now) >= deadAfter && now.Sub(n.absentSince) >= probeEvery
 }
 
 // over reports whether a node that was never heard can hold nothing any more, or one
@@ -105,7 +121,14 @@ func (s *server) probed(name string, absent, answered bool, now time.Time) {
 	case absent:
 	default:
 		n.absentSince = time.Time{}
-		n.slow = n.slow || !answered
+		if answered {
+			n.slowSince, n.slowUntil = time.Time{}, time.Time{}
+			break
+		}
+		if n.slowSince.IsZero() {
+			n.slowSince = now
+		}
+		n.slowUntil = now
 	}
 }
 
@@ -134,7 +157,7 @@ func (s *server) learn(now time.Time) {
 // silent returns how many permits of a vendor are with holders that may be calling
 // without being heard: those of silent nodes, and what unheard nodes may hold.
 func (s *server) silent(vendor string, now time.Time) (known, charge int) {
-	unheard := false
+	unheard := now.Before(s.owed)
 	for _, n := range s.nodes {
 		unheard = unheard || n.charged && !n.known
 		if s.silence(n, now) < silentAfter {
@@ -149,7 +172,7 @@ func (s *server) silent(vendor string, now time.Time) (known, charge int) {
 	if unheard {
 		// All permits of former controllers together were at most the limit and what
 		// they charged; the rest is what the heard nodes did not report.
-		charge = max(0, s.cfg.Limits[vendor]+s.found[vendor]-s.adopted[vendor])
+		charge = max(0, s.limit(vendor)+s.found[vendor]-s.adopted[vendor])
 	}
 	return known, charge
 }
@@ -166,7 +189,7 @@ func (s *server) stretch(now time.Time) {
 // grace returns how many permits beyond a vendor's limit may be in use.
 func (s *server) grace(vendor string, now time.Time) int {
 	known, charge := s.silent(vendor, now)
-	return min(max(0, s.cfg.Quotas[vendor]-s.cfg.Limits[vendor]), known+charge)
+	return min(max(0, s.cfg.Quotas[vendor]-s.limit(vendor)), known+charge)
 }
 
 // chargeDue returns the charge that is to be written to the bucket, or nil.
@@ -176,9 +199,9 @@ func (s *server) chargeDue(now time.Time) map[string]int {
 	}
 	due, all := false, map[string]int{}
 	for _, vendor := range s.vendors() {
-		used, limit := s.table.InUse(vendor)
+		used, _ := s.table.InUse(vendor, now)
 		_, charge := s.silent(vendor, now)
-		if need := max(s.grace(vendor, now), used+charge-limit); need > 0 {
+		if need := max(s.grace(vendor, now), used+charge-s.limit(vendor)); need > 0 {
 			all[vendor] = need
 			due = due || need > s.written[vendor] || now.Sub(s.wroteAt) >= silentAfter
 		}
@@ -195,3 +218,6 @@ func (s *server) charged(all map[string]int, now time.Time) {
 	s.stretch(now)
 	s.grant(now)
 }
+
+// limit returns the permits of a vendor by the rules.
+func (s *server) limit(vendor string) int { return s.cfg.Gate.Vendors[vendor].Limit }

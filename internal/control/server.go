@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -43,12 +44,14 @@ type server struct {
 	lastAsk uint64
 	now     time.Time        // of what is being taken in
 	mails   map[string]*mail // to be sent
-	mean    time.Duration    // moving mean of how long a permit is held
 
 	found   map[string]int // charge of former controllers, by vendor
+	owed    time.Time      // the charge stands until then, although all nodes were heard
 	adopted map[string]int // permits of former controllers that nodes reported
 	written map[string]int // charge in the bucket
 	wroteAt time.Time
+
+	dismissed time.Time // when was looked last for those who wait in vain
 }
 
 // waiter is an ask as the server holds it.
@@ -70,11 +73,10 @@ type held struct {
 // hold. sentAt is when its lease was asked for.
 func newServer(cfg Config, epoch uint64, sentAt, now time.Time) *server {
 	s := &server{
-		cfg: cfg, epoch: epoch, table: gate.NewTable(cfg.Ages), elected: now,
+		cfg: cfg, epoch: epoch, table: gate.NewTable(cfg.Gate), elected: now,
 		nodes: map[string]*node{}, asks: map[uint64]waiter{}, permits: map[uint64]*held{}, mails: map[string]*mail{},
 		found: map[string]int{}, adopted: map[string]int{}, written: map[string]int{},
 	}
-	s.table.SetLimits(cfg.Limits)
 	// Permits are numbered from the epoch, so that no two epochs have one in common.
 	s.table.StartAfter(epoch << 32)
 	s.renewed(sentAt)
@@ -126,6 +128,9 @@ func (s *server) handle(r report, now time.Time) {
 		m.Want = m.Want || r.Epoch == s.epoch
 		return
 	}
+	if r.N > n.n {
+		s.estrange(n, now)
+	}
 	s.take(n, r)
 	if r.N <= n.n {
 		return // what it lists may be over
@@ -149,6 +154,7 @@ func (s *server) handle(r report, now time.Time) {
 	if r.Full {
 		s.mail(n).Missing = s.missing(n, r)
 	}
+	s.stretch(now) // who was silent may be heard again
 	s.grant(now)
 }
 
@@ -157,8 +163,15 @@ func (s *server) take(n *node, r report) {
 	for _, id := range r.Left {
 		s.leave(n, id)
 	}
+	for _, o := range r.Outcomes {
+		if s.permits[o.ID] != nil {
+			s.table.End(o.ID, o.End, s.now)
+		}
+	}
 	for _, id := range r.Released {
-		s.release(id)
+		if h := s.permits[id]; h != nil && h.node == n {
+			s.release(id)
+		}
 	}
 	for _, id := range r.Ended {
 		s.endTurn(n, id)
@@ -172,8 +185,13 @@ func (s *server) join(n *node, a gate.Ask) {
 	w := &wait{id: a.ID, ask: a}
 	s.lastAsk++
 	w.ask.ID = s.lastAsk
-	if s.table.Join(w.ask) != nil {
-		return // crowded: it is told again, and waits for its own deadline
+	if a.Retry {
+		s.retry(n, w)
+		return
+	}
+	if err := s.table.Join(w.ask, s.now); err != nil {
+		s.refuse(n, a.ID, err)
+		return
 	}
 	n.waits[a.ID] = w
 	s.asks[w.ask.ID] = waiter{node: n, id: a.ID}
@@ -192,9 +210,7 @@ func (s *server) release(id uint64) {
 	if !found {
 		return
 	}
-	if p, ok := s.table.Release(id); ok {
-		s.observe(s.now.Sub(p.GrantedAt))
-	}
+	s.table.Release(id, s.now)
 	delete(s.permits, id)
 	delete(h.node.permits, id)
 	if h.ask != 0 {
@@ -216,18 +232,67 @@ func (s *server) grant(now time.Time) {
 	}
 	for _, g := range s.table.Grants(now) {
 		w := s.asks[g.Ask.ID]
-		n := w.node
 		delete(s.asks, g.Ask.ID)
-		delete(n.waits, w.id)
-		h := &held{
-			node: n, ask: w.id, vendor: g.Permit.Vendor, ends: now.Add(s.cfg.Hard),
-			sent: grant{ID: g.Permit.ID, Ask: w.id, Vendor: g.Permit.Vendor, Turn: g.Turn},
-		}
-		s.permits[g.Permit.ID], n.permits[g.Permit.ID], n.inFlight[w.id] = h, h, g.Permit.ID
-		if g.Turn {
-			n.turns[g.Permit.ID] = turn{ID: g.Permit.ID, Tenant: g.Ask.Tenant, Session: g.Ask.Session, Ticket: g.Ask.Ticket}
-		}
-		s.send(n, h)
+		delete(w.node.waits, w.id)
+		s.give(w.node, w.id, g, now)
+	}
+}
+
+// setLimits puts new limits and quotas in force.
+func (s *server) setLimits(g gate.Config, quotas map[string]int, now time.Time) {
+	s.cfg.Gate, s.cfg.Quotas, s.now = g, quotas, now
+	s.table.SetConfig(g)
+	s.grant(now)
+}
+
+// give enters a permit that the table granted, and sends it.
+func (s *server) give(n *node, ask uint64, g gate.Grant, now time.Time) {
+	p := g.Permit
+	h := &held{
+		node: n, ask: ask, vendor: p.Vendor, ends: now.Add(s.cfg.Hard),
+		sent: grant{ID: p.ID, Ask: ask, Vendor: p.Vendor, Pool: p.Pool, Turn: g.Turn},
+	}
+	s.permits[p.ID], n.permits[p.ID], n.inFlight[ask] = h, h, p.ID
+	if g.Turn {
+		n.turns[p.ID] = turn{ID: p.ID, Tenant: g.Ask.Tenant, Session: g.Ask.Session, Ticket: g.Ask.Ticket}
+	}
+	s.send(n, h)
+}
+
+// retry grants a retry now or refuses it.
+func (s *server) retry(n *node, w *wait) {
+	if !s.granting(s.now) {
+		s.refuse(n, w.id, &gate.Refusal{Reason: gate.ReasonBudget})
+		return
+	}
+	g, err := s.table.Retry(w.ask, s.now)
+	if err != nil {
+		s.refuse(n, w.id, err)
+		return
+	}
+	if failed := s.permits[w.ask.Instead]; failed != nil && g.Permit.Vendor == failed.vendor {
+		s.release(w.ask.Instead)
+	}
+	s.give(n, w.id, g, s.now)
+}
+
+// refuse tells a node that one of its asks waits no more. Of anything but a refusal (the
+// table is crowded) it is told nothing: it asks again, and waits for its own deadline.
+func (s *server) refuse(n *node, ask uint64, err error) {
+	var refusal *gate.Refusal
+	if errors.As(err, &refusal) {
+		m := s.mail(n)
+		m.Refused = append(m.Refused, refused{Ask: ask, Refusal: *refusal})
+	}
+}
+
+// dismiss refuses who waits in vain since a vendor went away.
+func (s *server) dismiss(now time.Time) {
+	for id, refusal := range s.table.Hopeless(now) {
+		w := s.asks[id]
+		delete(s.asks, id)
+		delete(w.node.waits, w.id)
+		s.refuse(w.node, w.id, refusal)
 	}
 }
 
@@ -257,7 +322,7 @@ func (s *server) post() map[string]*mail {
 
 // hello is the sign of life to all nodes.
 func (s *server) hello(now time.Time) hello {
-	all := hello{Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}}
+	all := hello{Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}, States: s.table.States(now), Running: s.table.Running()}
 	for _, lane := range chat.Lanes() {
 		all.Behind[lane] = s.behind(lane, now)
 	}
@@ -265,4 +330,4 @@ func (s *server) hello(now time.Time) hello {
 }
 
 // vendors returns the vendors in a fixed order.
-func (s *server) vendors() []string { return slices.Sorted(maps.Keys(s.cfg.Limits)) }
+func (s *server) vendors() []string { return slices.Sorted(maps.Keys(s.cfg.Gate.Vendors)) }

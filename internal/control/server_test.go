@@ -18,7 +18,7 @@ type bare struct {
 func newBare(epoch uint64, nodes ...string) *bare {
 	at := time.Unix(1_000_000, 0)
 	b := &bare{at: at, server: newServer(Config{
-		Limits: map[string]int{"a": 2}, Quotas: map[string]int{"a": 3}, Node: "c", Hard: time.Minute,
+		Gate: permits(map[string]int{"a": 2}), Quotas: map[string]int{"a": 3}, Node: "c", Hard: time.Minute,
 	}, epoch, at, at)}
 	b.expect(nodes, map[string]int{})
 	return b

@@ -20,8 +20,8 @@ func (h *holder) next(now time.Time) []report {
 	}
 	for h.epoch != 0 && h.news() {
 		r := h.begin(now)
-		r.Left, r.Released, r.Ended = h.left, h.released, h.ended
-		h.left, h.released, h.ended = nil, nil, nil
+		r.Left, r.Outcomes, r.Released, r.Ended = h.left, h.outcomes, h.released, h.ended
+		h.left, h.outcomes, h.released, h.ended = nil, nil, nil, nil
 		r.Asks = h.page(r.N)
 		all = append(all, r)
 	}
@@ -30,7 +30,7 @@ func (h *holder) next(now time.Time) []report {
 
 // news reports whether there is something to tell at once.
 func (h *holder) news() bool {
-	return len(h.fresh)+len(h.left)+len(h.released)+len(h.ended) > 0
+	return len(h.fresh)+len(h.left)+len(h.outcomes)+len(h.released)+len(h.ended) > 0
 }
 
 func (h *holder) every() time.Duration {
@@ -55,7 +55,8 @@ func (h *holder) begin(now time.Time) report {
 func (h *holder) full(now time.Time) report {
 	r := h.begin(now)
 	h.fullAt = now
-	h.left, h.released, h.ended = nil, nil, nil
+	r.Outcomes = h.outcomes
+	h.left, h.outcomes, h.released, h.ended = nil, nil, nil, nil
 	r.Full = true
 	r.Waits = slices.Collect(maps.Keys(h.asks))
 	for _, held := range h.holds {

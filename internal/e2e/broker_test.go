@@ -23,9 +23,10 @@ const brokerEnv = "SLUICE_TEST_BROKER"
 type brokerConfig struct {
 	Name   string
 	Dir    string
-	Client int   // port of the clients
-	Route  int   // port of the other nodes
-	Routes []int // of all nodes
+	Host   string // address of all nodes
+	Client int    // port of the clients
+	Route  int    // port of the other nodes
+	Routes []int  // of all nodes
 }
 
 // serveBroker runs a NATS node until SIGTERM; false: this process shall be none.
@@ -39,14 +40,14 @@ func serveBroker() (bool, error) {
 		return true, err
 	}
 	opts := &server.Options{
-		ServerName: cfg.Name, Host: "127.0.0.1", Port: cfg.Client,
+		ServerName: cfg.Name, Host: cfg.Host, Port: cfg.Client,
 		// Clients know all addresses; what the nodes tell each other would lead around a test's proxies.
-		Cluster:   server.ClusterOpts{Name: "sluice", Host: "127.0.0.1", Port: cfg.Route, NoAdvertise: true},
+		Cluster:   server.ClusterOpts{Name: "sluice", Host: cfg.Host, Port: cfg.Route, NoAdvertise: true},
 		JetStream: true, StoreDir: cfg.Dir, JetStreamMaxStore: 4 << 30, JetStreamMaxMemory: 256 << 20,
 		MaxPayload: 2 << 20, NoSigs: true, NoLog: true,
 	}
 	for _, port := range cfg.Routes {
-		opts.Routes = append(opts.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+		opts.Routes = append(opts.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("%s:%d", cfg.Host, port)})
 	}
 	ns, err := server.NewServer(opts)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ import (
 // cluster is three NATS nodes and the simulated vendors, and what starts processes on them.
 type cluster struct {
 	t        *testing.T
+	host     string // address of the nodes and the vendors
 	configs  []brokerConfig
 	brokers  []*process
 	rules    string            // file
@@ -62,8 +64,14 @@ vendors:
 // newCluster starts the simulated vendors, and describes three NATS nodes without starting them.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{t: t, vendors: map[string]string{}, database: strings.TrimPrefix(noDatabase, "SLUICE_DATABASE_URL=")}
-	sim := spawn(t, nil, "sim", "--control", "127.0.0.1:0", "--port", "0")
+	return newClusterOn(t, "127.0.0.1")
+}
+
+// newClusterOn is newCluster with nodes and vendors that listen on host.
+func newClusterOn(t *testing.T, host string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, host: host, vendors: map[string]string{}, database: strings.TrimPrefix(noDatabase, "SLUICE_DATABASE_URL=")}
+	sim := spawn(t, nil, "sim", "--control", "127.0.0.1:0", "--host", host, "--port", "0")
 	await(t, 10*time.Second, "the simulated vendors are ready", func() bool { _, found := sim.stdout.when("control "); return found })
 	for _, m := range simLine.FindAllStringSubmatch(sim.stdout.String(), -1) {
 		c.vendors[m[1]] = m[2]
@@ -82,7 +90,8 @@ func (c *cluster) describeBrokers() {
 	c.configs, c.brokers = nil, make([]*process, 3)
 	for i := range 3 {
 		c.configs = append(c.configs, brokerConfig{
-			Name: fmt.Sprintf("n%d", i+1), Dir: filepath.Join(c.t.TempDir(), "nats"), Client: ports[i], Route: ports[3+i], Routes: ports[3:],
+			Name: fmt.Sprintf("n%d", i+1), Dir: filepath.Join(c.t.TempDir(), "nats"),
+			Host: c.host, Client: ports[i], Route: ports[3+i], Routes: ports[3:],
 		})
 	}
 }
@@ -93,12 +102,17 @@ var (
 	healthLine  = regexp.MustCompile(`health +(http://[^/]+)/readyz`)
 )
 
-// startCluster is a cluster whose NATS nodes have found each other. Ports that somebody
-// else took between the look and the start, and a first election that comes to nothing,
-// are the machine's matter: such nodes are started anew.
+// startCluster is a cluster whose NATS nodes have found each other.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := newCluster(t)
+	return newCluster(t).form()
+}
+
+// form starts the NATS nodes. Ports that somebody else took between the look and the
+// start, and a first election that comes to nothing, are the machine's matter: such nodes
+// are started anew.
+func (c *cluster) form() *cluster {
+	c.t.Helper()
 	for range 3 {
 		for i := range c.brokers {
 			c.startBroker(i)
@@ -106,14 +120,14 @@ func startCluster(t *testing.T) *cluster {
 		if c.formed() {
 			return c
 		}
-		t.Log("the NATS nodes did not find each other, starting others")
+		c.t.Log("the NATS nodes did not find each other, starting others")
 		for _, b := range c.brokers {
-			b.signal(t, syscall.SIGKILL)
+			b.signal(c.t, syscall.SIGKILL)
 			<-b.ended
 		}
 		c.describeBrokers()
 	}
-	t.Fatal("no NATS cluster came up")
+	c.t.Fatal("no NATS cluster came up")
 	return nil
 }
 
@@ -149,7 +163,7 @@ func (c *cluster) startBroker(i int) {
 func (c *cluster) urls() string {
 	var all []string
 	for _, b := range c.configs {
-		all = append(all, fmt.Sprintf("nats://127.0.0.1:%d", b.Client))
+		all = append(all, fmt.Sprintf("nats://%s:%d", b.Host, b.Client))
 	}
 	return strings.Join(all, ",")
 }
@@ -177,12 +191,19 @@ func (c *cluster) useDatabase() {
 // launch starts a process with roles and does not wait for it.
 func (c *cluster) launch(roles string, env ...string) *instance {
 	c.t.Helper()
+	return c.launchBy(nil, roles, env...)
+}
+
+// launchBy is launch through a command that runs what stands behind it.
+func (c *cluster) launchBy(command []string, roles string, env ...string) *instance {
+	c.t.Helper()
+	line := slices.Concat(command, []string{binary, "serve"})
 	dir := newDir(c.t)
 	all := append([]string{
 		"SLUICE_ROLES=" + roles, "SLUICE_NATS_URL=" + c.urls(), "SLUICE_DATABASE_URL=" + c.database, "SLUICE_RULES=" + c.rules,
 		"SLUICE_LISTEN=127.0.0.1:0", "SLUICE_DATA=" + dir, "SLUICE_LOG_FORMAT=json",
 	}, env...)
-	i := &instance{process: spawn(c.t, all, "serve"), t: c.t, dir: dir, roles: roles, control: c.control, key: c.key}
+	i := &instance{process: launch(c.t, line[0], all, line[1:]...), t: c.t, dir: dir, roles: roles, control: c.control, key: c.key}
 	i.http = i.client(nil)
 	i.local = i.client(func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -307,12 +328,12 @@ func (c *cluster) within(i *instance, allowed map[string]int) {
 	c.t.Logf("most calls in flight: %v, allowed %v", all, allowed)
 }
 
-// freePorts returns ports of the loopback address that nobody listens on.
+// freePorts returns ports that nobody listens on at any address.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.Listen("tcp", ":0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,19 +10,29 @@ func (t *Table) Adopt(p Permit) {
 		return
 	}
 	t.permits[p.ID] = p
-	t.inUse[p.Vendor]++
+	a := t.accounts[p.Vendor]
+	if a == nil { // of a vendor that was removed
+		a = newAccount()
+		a.removed = true
+		t.accounts[p.Vendor] = a
+	}
+	a.count(p, 1)
 }
 
 // AdoptTurn enters a turn that another table gave. False: another ticket has it.
 func (t *Table) AdoptTurn(tenant, session, ticket string) bool {
 	key := tenant + "." + session
-	if holder, taken := t.turns[key]; taken && holder != ticket {
+	if s := t.sessions[key]; s != nil && s.turn != "" && s.turn != ticket {
 		return false
 	}
-	t.turns[key] = ticket
+	t.setTurn(key, ticket)
 	return true
 }
 
 // Stretch lets the permits of a vendor exceed its limit by over, or makes them stay
 // below it where over is negative.
-func (t *Table) Stretch(vendor string, over int) { t.over[vendor] = over }
+func (t *Table) Stretch(vendor string, over int) {
+	if a := t.accounts[vendor]; a != nil {
+		a.over = over
+	}
+}

@@ -9,8 +9,11 @@ import (
 
 // Granter grants permits; the controller is one.
 type Granter interface {
-	// Ask waits until a permit is granted or ctx ends.
+	// Ask waits until a permit is granted or ctx ends. A *Refusal: there is none in time.
 	Ask(ctx context.Context, a Ask) (Permit, error)
+	// End tells at once how a permit's call ended, which may be before the permit comes
+	// back; it never blocks.
+	End(p Permit, e End)
 	// Release gives a permit back after a while; it never blocks, and a second
 	// release of the same permit does nothing.
 	Release(p Permit, after time.Duration)
@@ -46,6 +49,7 @@ func NewCaller(g Granter, a Ask, first Permit) *Caller {
 // Close gives the first permit back if no call used it.
 func (c *Caller) Close() {
 	if p := c.takeFirst(); p != nil {
+		c.granter.End(*p, End{Unused: true})
 		c.granter.Release(*p, 0)
 	}
 }
@@ -72,11 +76,25 @@ func (c *Caller) use(vendor, model string) {
 }
 
 // permit returns the first permit, or asks for a further one.
-func (c *Caller) permit(ctx context.Context) (Permit, error) {
+func (c *Caller) permit(ctx context.Context, tokens int) (Permit, error) {
 	if p := c.takeFirst(); p != nil {
 		return *p, nil
 	}
-	return c.granter.Ask(ctx, c.ask)
+	a := c.ask
+	a.Tokens = tokens
+	return c.granter.Ask(ctx, a)
+}
+
+// retryLimit is how long an answer to a retry may take: it never waits for room.
+const retryLimit = time.Second
+
+// retry asks for another try at one of vendors, in place of a failed call's permit or not.
+func (c *Caller) retry(ctx context.Context, vendors []string, instead uint64, tokens int) (Permit, error) {
+	ctx, cancel := context.WithTimeout(ctx, retryLimit)
+	defer cancel()
+	a := c.ask
+	a.Retry, a.Vendors, a.Instead, a.Tokens = true, vendors, instead, tokens
+	return c.granter.Ask(ctx, a)
 }
 
 type callerKey struct{}

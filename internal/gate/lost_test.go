@@ -31,6 +31,8 @@ type released struct {
 
 func (*released) Ask(context.Context, Ask) (Permit, error) { return Permit{}, errors.New("not asked") }
 
+func (*released) End(Permit, End) {}
+
 func (r *released) Release(p Permit, after time.Duration) {
 	r.ids, r.after = append(r.ids, p.ID), after
 }

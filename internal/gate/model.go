@@ -4,34 +4,69 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Backend is one vendor's model behind the gate. Its GenerateContent must not return
-// before the response's body has ended or was closed: the permit goes back then.
+// Backend is one vendor behind the gate.
 type Backend struct {
-	Model        llms.Model
-	Name         string        // of the model, for the record
-	ReleaseAfter time.Duration // how long a permit stays after a call that did not end well
-	// Ended reports whether the body behind an answer came to its end by itself; where
-	// it had to be cut, the permit stays as after a failure. Nil: it always does.
-	Ended func(*llms.ContentResponse) bool
+	// Model is called with the name of one of Models as llms.WithModel. Its GenerateContent
+	// must not return before the response's body has ended or was closed: the permit goes
+	// back then.
+	Model  llms.Model
+	Name   string            // of the model that is called where Models lacks the word
+	Models map[string]string // the vendor's names of its models, by our words for them
+	// ReleaseAfter is how long a permit stays after a call that did not end well.
+	ReleaseAfter time.Duration
+	Attempts     int // calls of one question in all, retries at other vendors too; 0: 1
+	// Watch is called before each call: it returns the call's context, and what judges its
+	// end. Nil: nothing is told of how calls end, and nothing is tried again.
+	Watch func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) Verdict)
 }
 
-// Model is an llms.Model whose every call holds a permit of the vendor it goes to. The
-// vendor is the one that the permit names. It is safe for concurrent use. It neither
-// retries nor passes a failed call to another vendor.
-type Model struct{ backends map[string]Backend }
+// Verdict is what the end of a call means.
+type Verdict struct {
+	End
+	// Cut says that the response's body had to be closed before its end: the vendor may
+	// count the call a moment longer, as after a failure.
+	Cut   bool
+	Again Again // after a failure
+}
+
+// Again says where a failed call may be tried again.
+type Again int
+
+// Where a failed call may be tried again.
+const (
+	Nowhere   Again = iota // it would fail again, or nobody wants it
+	Elsewhere              // at another vendor
+	Anywhere               // also at the same one
+)
+
+// Model is an llms.Model whose every call holds a permit of the vendor it goes to: the
+// one that the permit names. It is safe for concurrent use. It is the one place where
+// calls are tried again: after a failure that is worth it, before anything has reached
+// the customer, with a permit from the retries' own budget, the next vendor preferred.
+type Model struct {
+	backends atomic.Pointer[map[string]Backend]
+}
 
 // NewModel returns the gate in front of backends, by vendor.
 func NewModel(backends map[string]Backend) (*Model, error) {
 	if len(backends) == 0 {
 		return nil, fmt.Errorf("gate: no vendor")
 	}
-	return &Model{backends: backends}, nil
+	m := &Model{}
+	m.Follow(backends)
+	return m, nil
 }
+
+// Follow puts the gate in front of other backends. Calls under way end where they began.
+func (m *Model) Follow(backends map[string]Backend) { m.backends.Store(&backends) }
+
+func (m *Model) backend(vendor string) Backend { return (*m.backends.Load())[vendor] }
 
 // GenerateContent calls the vendor that the caller's permit names, and gives the
 // permit back when the call has ended, on every path. ErrNoCaller: ctx carries none.
@@ -40,32 +75,72 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err != nil {
 		return nil, err
 	}
-	p, err := caller.permit(ctx)
+	q := ask(messages, options)
+	p, err := caller.permit(ctx, q.tokens)
 	if err != nil {
 		return nil, fmt.Errorf("wait for a permit: %w", err)
 	}
-	b, known := m.backends[p.Vendor]
-	// After a cancel, a time-out or any other failure (a panic too) the vendor may
-	// count the call a moment longer than we do: the permit stays for that moment.
-	after := b.ReleaseAfter
-	defer func() { caller.granter.Release(p, after) }()
-	if !known {
-		return nil, fmt.Errorf("permit for the unknown vendor %q", p.Vendor)
+	tried := map[string]bool{}
+	for try := 1; ; try++ {
+		tried[p.Vendor] = true
+		resp, verdict, err := m.call(ctx, caller, p, q)
+		if err == nil {
+			return resp, nil
+		}
+		b := m.backend(p.Vendor)
+		if verdict.Again == Nowhere || try >= b.Attempts || q.heard.Load() || ctx.Err() != nil {
+			caller.granter.Release(p, b.ReleaseAfter)
+			return nil, err
+		}
+		next, ok := m.again(ctx, caller, p, verdict.Again, tried, q.tokens)
+		if !ok {
+			return nil, err
+		}
+		p = next
 	}
-	caller.use(p.Vendor, b.Name)
-	ctx, stop := whileHeld(ctx, p)
+}
+
+// call makes one call and tells how it ended. The permit of one that failed is still
+// held, unless it panicked.
+func (m *Model) call(ctx context.Context, caller *Caller, p Permit, q *question) (_ *llms.ContentResponse, verdict Verdict, err error) {
+	b := m.backend(p.Vendor)
+	ended := false
+	defer func() {
+		if !ended { // a panic: the vendor may count the call a moment longer than we do
+			caller.granter.Release(p, b.ReleaseAfter)
+		}
+	}()
+	if b.Model == nil {
+		ended = true
+		return nil, Verdict{}, fmt.Errorf("permit for the unknown vendor %q", p.Vendor)
+	}
+	name, options := b.Name, q.options
+	if known := b.Models[p.Model]; known != "" {
+		name, options = known, append(options[:len(options):len(options)], llms.WithModel(known))
+	}
+	caller.use(p.Vendor, name)
+	held, stop := whileHeld(ctx, p)
 	defer stop()
-	resp, err := b.Model.GenerateContent(ctx, messages, options...)
-	if err != nil && context.Cause(ctx) == ErrPermitLost {
-		return nil, ErrPermitLost
+	judge := func(*llms.ContentResponse, error) Verdict { return Verdict{} }
+	if b.Watch != nil {
+		held, judge = b.Watch(held)
 	}
+	resp, err := b.Model.GenerateContent(held, q.messages, options...)
+	ended = true
+	if err != nil && context.Cause(held) == ErrPermitLost {
+		return nil, Verdict{}, ErrPermitLost
+	}
+	verdict = judge(resp, err)
+	caller.granter.End(p, verdict.End)
 	if err != nil {
-		return nil, err
+		return nil, verdict, err
 	}
-	if b.Ended == nil || b.Ended(resp) {
-		after = 0
+	after := time.Duration(0)
+	if verdict.Cut {
+		after = b.ReleaseAfter
 	}
-	return resp, nil
+	caller.granter.Release(p, after)
+	return resp, verdict, nil
 }
 
 // whileHeld returns a context that ends with ErrPermitLost when the permit is lost. stop

@@ -38,6 +38,8 @@ func (b *book) Ask(_ context.Context, a Ask) (Permit, error) {
 	return Permit{ID: uint64(100 + len(b.asks)), Vendor: b.vendor}, nil
 }
 
+func (*book) End(Permit, End) {}
+
 func (b *book) Release(p Permit, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,7 +66,10 @@ const stays = 250 * time.Millisecond
 func newModel(t *testing.T, v vendor, ended bool) *Model {
 	t.Helper()
 	m, err := NewModel(map[string]Backend{"a": {
-		Model: v, Name: "model-a", ReleaseAfter: stays, Ended: func(*llms.ContentResponse) bool { return ended },
+		Model: v, Name: "model-a", ReleaseAfter: stays,
+		Watch: func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) Verdict) {
+			return ctx, func(*llms.ContentResponse, error) Verdict { return Verdict{Cut: !ended} }
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)

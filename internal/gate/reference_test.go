@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,44 +11,101 @@ import (
 // reference is a table that decides as slowly and plainly as the rules read: at each
 // step it lists everyone who may go now, sorts the list and takes the first.
 type reference struct {
-	ages    map[chat.Lane]time.Duration
-	limits  map[string]int
-	held    map[uint64]string // permit → vendor
+	cfg     Config
+	held    map[uint64]Permit
 	waiting []Ask
 	turns   map[string]string
 	last    uint64
+	now     time.Time // of the latest ageing
+	tags    map[place]float64
+	clock   map[int]float64
 }
 
-func newReference(ages map[chat.Lane]time.Duration) *reference {
-	return &reference{ages: ages, limits: map[string]int{}, held: map[uint64]string{}, turns: map[string]string{}}
+// place is a tenant in a band.
+type place struct {
+	rank   int
+	tenant string
+}
+
+func newReference(cfg Config) *reference {
+	return &reference{
+		cfg: cfg, held: map[uint64]Permit{}, turns: map[string]string{},
+		tags: map[place]float64{}, clock: map[int]float64{},
+	}
+}
+
+func (r *reference) join(a Ask, now time.Time) {
+	r.waiting = append(r.waiting, a)
+	r.age(now)
 }
 
 func (r *reference) leave(id uint64) {
 	r.waiting = slices.DeleteFunc(r.waiting, func(a Ask) bool { return a.ID == id })
 }
 
-func (r *reference) used(vendor string) int {
+func (r *reference) setTurn(key, ticket string) {
+	if ticket == "" {
+		delete(r.turns, key)
+	} else {
+		r.turns[key] = ticket
+	}
+}
+
+func (r *reference) age(now time.Time) {
+	r.now = now
+}
+
+// count counts the permits that fit.
+func (r *reference) count(fits func(Permit) bool) int {
 	n := 0
-	for _, v := range r.held {
-		if v == vendor {
+	for _, p := range r.held {
+		if fits(p) {
 			n++
 		}
 	}
 	return n
 }
 
-func (r *reference) vendor(a Ask) string {
-	for _, v := range a.Vendors {
-		if r.used(v) < r.limits[v] {
-			return v
-		}
-	}
-	return ""
+func (r *reference) used(vendor string) int {
+	return r.count(func(p Permit) bool { return p.Vendor == vendor })
 }
 
-func (r *reference) own(a Ask, now time.Time) int {
-	rank := map[chat.Lane]int{chat.High: 4, chat.Normal: 3, chat.Low: 2, chat.Deferred: 1, chat.Batch: 0}[a.Lane]
-	for age := r.ages[a.Lane]; age > 0 && rank < 4 && !now.Before(a.AcceptedAt.Add(age)); rank++ {
+// room returns the pool of a vendor that has room for a.
+func (r *reference) room(a Ask, name string) (Pool, bool) {
+	v, known := r.cfg.Vendors[name]
+	if !known || r.used(name) >= v.Limit {
+		return "", false
+	}
+	if most := v.Models[a.Model]; most > 0 && r.count(func(p Permit) bool { return p.Vendor == name && p.Model == a.Model }) >= most {
+		return "", false
+	}
+	lane := r.cfg.Lanes[a.Lane]
+	in := func(pool Pool) int {
+		return r.count(func(p Permit) bool { return p.Vendor == name && p.Pool == pool })
+	}
+	if lane.Elastic && in(Elastic) < v.Elastic {
+		return Elastic, true
+	}
+	base := v.Limit - v.Elastic
+	own := r.count(func(p Permit) bool { return p.Vendor == name && p.Pool == Base && p.Lane == a.Lane })
+	if in(Base) >= base || lane.Share > 0 && own >= max(1, int(float64(base)*lane.Share)) {
+		return "", false
+	}
+	return Base, true
+}
+
+func (r *reference) belowFloor(a Ask, name string) bool {
+	v, floor := r.cfg.Vendors[name], r.cfg.Lanes[a.Lane].Floor
+	own := r.count(func(p Permit) bool { return p.Vendor == name && p.Pool == Base && p.Lane == a.Lane })
+	return floor > 0 && own < max(1, int(float64(v.Limit-v.Elastic)*floor))
+}
+
+func (r *reference) own(a Ask) int {
+	if a.Step {
+		return stepRank
+	}
+	rank, now := map[chat.Lane]int{chat.High: 4, chat.Normal: 3, chat.Low: 2, chat.Deferred: 1, chat.Batch: 0}[a.Lane], r.now
+	for age := r.cfg.Lanes[a.Lane].Age; age > 0 && rank < 4 && !now.Before(a.AcceptedAt.Add(age)); rank++ {
 		now = now.Add(-age)
 	}
 	return rank
@@ -67,43 +125,64 @@ func (r *reference) siblings(a Ask) []Ask {
 	return all
 }
 
-// mayGo reports whether a may be granted now, and with which rank.
-func (r *reference) mayGo(a Ask, now time.Time) (rank int, ok bool) {
-	if r.vendor(a) == "" {
-		return 0, false
-	}
+// stands reports whether a stands in a band, and in which.
+func (r *reference) stands(a Ask) (rank int, ok bool) {
 	if !a.needsTurn() {
-		return r.own(a, now), true
+		return r.own(a), true
 	}
 	siblings := r.siblings(a)
-	if siblings[0].ID != a.ID || r.turns[a.Tenant+"."+a.Session] != "" {
+	if siblings[0].ID != a.ID || r.turns[a.sessionKey()] != "" {
 		return 0, false
 	}
 	for _, b := range siblings {
-		rank = max(rank, r.own(b, now))
+		rank = max(rank, r.own(b))
 	}
 	return rank, true
 }
 
-func (r *reference) next(now time.Time) (Ask, bool) {
-	type entry struct {
-		Ask
-		rank int
-	}
-	var all []entry
+// candidate is a waiter who may be granted now.
+type candidate struct {
+	Ask
+	rank   int
+	tag    float64
+	vendor string
+	pool   Pool
+	group  int // steps, lanes below their floors, all others
+}
+
+// candidates lists who may be granted now, and where.
+func (r *reference) candidates() []candidate {
+	var all []candidate
 	for _, a := range r.waiting {
-		if rank, ok := r.mayGo(a, now); ok {
-			all = append(all, entry{a, rank})
+		rank, ok := r.stands(a)
+		if !ok || r.cfg.Lanes[a.Lane].Paused {
+			continue
+		}
+		for _, floored := range []bool{true, false} {
+			c := candidate{Ask: a, rank: rank, tag: max(r.tags[place{rank, a.Tenant}], r.clock[rank]), group: 10}
+			if floored {
+				c.group = 1 + slices.Index(chat.Lanes(), a.Lane)
+			}
+			if a.Step {
+				c.group = 0
+			}
+			for _, v := range a.Vendors {
+				pool, ok := r.room(a, v)
+				if ok && (!floored || !a.Step && r.belowFloor(a, v)) {
+					c.vendor, c.pool = v, pool
+					all = append(all, c)
+					break
+				}
+			}
 		}
 	}
-	if len(all) == 0 {
-		return Ask{}, false
-	}
-	slices.SortFunc(all, func(a, b entry) int {
-		return order(a.Step && !b.Step, b.Step && !a.Step, a.rank > b.rank, b.rank > a.rank,
-			a.AcceptedAt.Before(b.AcceptedAt), b.AcceptedAt.Before(a.AcceptedAt), a.ID < b.ID)
+	slices.SortFunc(all, func(a, b candidate) int {
+		if c := cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(b.rank, a.rank), cmp.Compare(a.tag, b.tag)); c != 0 {
+			return c
+		}
+		return order(a.AcceptedAt.Before(b.AcceptedAt), b.AcceptedAt.Before(a.AcceptedAt), a.ID < b.ID)
 	})
-	return all[0].Ask, true
+	return all
 }
 
 // order says -1 at the first true condition of an even place, 1 at that of an odd one.
@@ -117,16 +196,26 @@ func order(conditions ...bool) int {
 }
 
 func (r *reference) grants(now time.Time) []Grant {
+	r.age(now)
 	var all []Grant
-	for a, ok := r.next(now); ok; a, ok = r.next(now) {
-		r.leave(a.ID)
-		r.last++
-		p := Permit{ID: r.last, Vendor: r.vendor(a), Ticket: a.Ticket, GrantedAt: now}
-		r.held[p.ID] = p.Vendor
-		if a.needsTurn() {
-			r.turns[a.Tenant+"."+a.Session] = a.Ticket
+	for {
+		list := r.candidates()
+		if len(list) == 0 {
+			return all
 		}
-		all = append(all, Grant{Ask: a, Permit: p, Turn: a.needsTurn()})
+		c := list[0]
+		at := place{c.rank, c.Tenant}
+		r.clock[c.rank] = c.tag
+		r.tags[at] = c.tag + 1/r.cfg.weight(c.Tenant)
+		r.leave(c.ID)
+		r.last++
+		p := Permit{
+			ID: r.last, Vendor: c.vendor, Ticket: c.Ticket, Lane: c.Lane, Model: c.Model, Pool: c.pool, GrantedAt: now,
+		}
+		r.held[p.ID] = p
+		if c.needsTurn() {
+			r.setTurn(c.sessionKey(), c.Ticket)
+		}
+		all = append(all, Grant{Ask: c.Ask, Permit: p, Turn: c.needsTurn()})
 	}
-	return all
 }

@@ -12,10 +12,22 @@ import (
 
 var testAges = map[chat.Lane]time.Duration{chat.Normal: 20 * time.Second, chat.Low: 20 * time.Second}
 
+// limited is the rules with these permits, and the ages above.
+func limited(limits map[string]int) Config {
+	cfg := Config{Vendors: map[string]Vendor{}, Lanes: map[chat.Lane]Lane{}}
+	for name, limit := range limits {
+		cfg.Vendors[name] = Vendor{Limit: limit}
+	}
+	for lane, age := range testAges {
+		cfg.Lanes[lane] = Lane{Age: age}
+	}
+	return cfg
+}
+
 // oneByOne grants through a single permit and returns the tickets in their order.
 func oneByOne(t *testing.T, tb *Table, now time.Time) []string {
 	t.Helper()
-	tb.SetLimits(map[string]int{"a": 1})
+	tb.SetConfig(limited(map[string]int{"a": 1}))
 	var all []string
 	for tb.Waiting() > 0 {
 		granted := tb.Grants(now)
@@ -24,7 +36,7 @@ func oneByOne(t *testing.T, tb *Table, now time.Time) []string {
 		}
 		g := granted[0]
 		all = append(all, g.Ask.Ticket)
-		tb.Release(g.Permit.ID)
+		tb.Release(g.Permit.ID, now)
 		tb.EndTurn(g.Ask.Tenant, g.Ask.Session, g.Ask.Ticket)
 	}
 	return all
@@ -96,13 +108,13 @@ func TestOrderOfGrants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tb := NewTable(testAges)
+			tb := NewTable(limited(nil))
 			for i, a := range c.asks {
 				a.ID, a.Vendors = uint64(i+1), []string{"a"}
 				if a.Session == "" {
 					a.Session = a.Ticket
 				}
-				if err := tb.Join(a); err != nil {
+				if err := tb.Join(a, begin); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -115,10 +127,9 @@ func TestOrderOfGrants(t *testing.T) {
 
 func TestTheFirstVendorWithRoomIsTaken(t *testing.T) {
 	t.Parallel()
-	tb := NewTable(nil)
-	tb.SetLimits(map[string]int{"a": 1, "b": 2, "unasked": 5})
+	tb := NewTable(limited(map[string]int{"a": 1, "b": 2, "unasked": 5}))
 	for i := range uint64(4) {
-		if err := tb.Join(Ask{ID: i, Ticket: fmt.Sprint(i), Session: fmt.Sprint(i), Lane: chat.High, Seq: i, Vendors: []string{"a", "b"}}); err != nil {
+		if err := tb.Join(Ask{ID: i, Ticket: fmt.Sprint(i), Session: fmt.Sprint(i), Lane: chat.High, Seq: i, Vendors: []string{"a", "b"}}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,10 +144,9 @@ func TestTheFirstVendorWithRoomIsTaken(t *testing.T) {
 
 func TestALowerLimitRevokesNothingAndGrantsNothing(t *testing.T) {
 	t.Parallel()
-	tb := NewTable(nil)
-	tb.SetLimits(map[string]int{"a": 3})
+	tb := NewTable(limited(map[string]int{"a": 3}))
 	join := func(id uint64) {
-		if err := tb.Join(Ask{ID: id, Session: fmt.Sprint(id), Lane: chat.High, Vendors: []string{"a"}}); err != nil {
+		if err := tb.Join(Ask{ID: id, Session: fmt.Sprint(id), Lane: chat.High, Vendors: []string{"a"}}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,18 +154,18 @@ func TestALowerLimitRevokesNothingAndGrantsNothing(t *testing.T) {
 		join(id)
 	}
 	granted := tb.Grants(begin)
-	tb.SetLimits(map[string]int{"a": 1})
+	tb.SetConfig(limited(map[string]int{"a": 1}))
 	for i, g := range granted {
-		used, limit := tb.InUse("a")
+		used, limit := tb.InUse("a", begin)
 		if used != 3-i || limit != 1 || len(tb.Grants(begin)) > 0 {
 			t.Fatalf("%d of %d in use with %d to come back, or one was granted above the limit", used, limit, 3-i)
 		}
-		tb.Release(g.Permit.ID)
+		tb.Release(g.Permit.ID, begin)
 	}
 	if got := tb.Grants(begin); len(got) != 1 {
 		t.Errorf("granted %d of the lower limit, want 1", len(got))
 	}
-	tb.SetLimits(nil)
+	tb.SetConfig(limited(nil))
 	join(9)
 	if got := tb.Grants(begin); len(got) > 0 {
 		t.Errorf("a vendor without a limit granted %v", got)
@@ -164,32 +174,32 @@ func TestALowerLimitRevokesNothingAndGrantsNothing(t *testing.T) {
 
 func TestAFullTableTurnsAway(t *testing.T) {
 	t.Parallel()
-	tb := NewTable(nil)
+	tb := NewTable(limited(nil))
 	for id := range uint64(MaxWaiters) {
-		if err := tb.Join(Ask{ID: id}); err != nil {
+		if err := tb.Join(Ask{ID: id, Lane: chat.Batch, Vendors: []string{"a"}}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tb.Join(Ask{ID: MaxWaiters}); !errors.Is(err, ErrCrowded) {
+	if err := tb.Join(Ask{ID: MaxWaiters, Lane: chat.Batch, Vendors: []string{"a"}}, begin); !errors.Is(err, ErrCrowded) {
 		t.Errorf("err = %v, want ErrCrowded", err)
 	}
 	tb.Leave(0)
-	if err := tb.Join(Ask{ID: MaxWaiters}); err != nil {
+	if err := tb.Join(Ask{ID: MaxWaiters, Lane: chat.Batch, Vendors: []string{"a"}}, begin); err != nil {
 		t.Errorf("a place that became free is not given: %v", err)
 	}
 }
 
 func TestPlaceAndBehindCountThoseWhoComeFirst(t *testing.T) {
 	t.Parallel()
-	tb := NewTable(testAges)
+	tb := NewTable(limited(nil))
 	for i, a := range []Ask{
 		{Ticket: "step", Lane: chat.Batch, AcceptedAt: begin, Step: true},
 		{Ticket: "high", Lane: chat.High, AcceptedAt: begin.Add(3 * time.Second)},
 		{Ticket: "normal", Lane: chat.Normal, AcceptedAt: begin.Add(time.Second)},
 		{Ticket: "low", Lane: chat.Low, AcceptedAt: begin},
 	} {
-		a.ID, a.Session = uint64(i+1), a.Ticket
-		if err := tb.Join(a); err != nil {
+		a.ID, a.Session, a.Vendors = uint64(i+1), a.Ticket, []string{"a"}
+		if err := tb.Join(a, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,9 +208,6 @@ func TestPlaceAndBehindCountThoseWhoComeFirst(t *testing.T) {
 			t.Errorf("place of %s = %d, %v; want %d", ticket, got, ok, want)
 		}
 	}
-	if got, ok := tb.Place("low", begin.Add(20*time.Second)); got != 3 || !ok {
-		t.Errorf("place of low after its age = %d, %v; want 3", got, ok)
-	}
 	if _, ok := tb.Place("nobody", begin); ok {
 		t.Error("a ticket that does not wait has a place")
 	}
@@ -208,5 +215,8 @@ func TestPlaceAndBehindCountThoseWhoComeFirst(t *testing.T) {
 		if got := tb.Behind(lane, begin.Add(4*time.Second)); got != want {
 			t.Errorf("behind %s = %d, want %d", lane, got, want)
 		}
+	}
+	if got, ok := tb.Place("low", begin.Add(20*time.Second)); got != 3 || !ok {
+		t.Errorf("place of low after its age = %d, %v; want 3", got, ok)
 	}
 }

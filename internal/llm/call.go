@@ -19,6 +19,7 @@ type callKey struct{}
 // drops most of what it is told. Its methods are safe for concurrent use.
 type call struct {
 	streamed bool
+	timing   *Timing                    // nil: nobody wants to know
 	extra    map[string]json.RawMessage // fields langchaingo would not send
 
 	hookErr error // the caller's goroutine only

@@ -9,10 +9,11 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// Client calls one vendor. It implements llms.Model and is safe for concurrent use. It neither retries nor limits: that
+// Client calls one endpoint of a vendor. It implements llms.Model and is safe for concurrent use. It neither retries nor limits: that
 // is the gate's business.
 type Client struct {
 	vendor          string
+	endpoint        string
 	legacyMaxTokens bool
 	model           *openai.LLM
 	transport       *http.Transport
@@ -41,7 +42,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vendor client %s: %w", cfg.Vendor, err)
 	}
-	return &Client{vendor: cfg.Vendor, legacyMaxTokens: cfg.LegacyMaxTokens, model: model, transport: transport}, nil
+	return &Client{
+		vendor: cfg.Vendor, endpoint: cfg.BaseURL, legacyMaxTokens: cfg.LegacyMaxTokens, model: model, transport: transport,
+	}, nil
 }
 
 // GenerateContent asks the model for one answer, streamed if the options hold a streaming function.
@@ -66,6 +69,7 @@ func (c *Client) GenerateContent(ctx context.Context, messages []llms.MessageCon
 		option(&asked)
 	}
 	k := newCall(asked)
+	k.timing = c.timed(ctx)
 	own := k.options(asked, c.legacyMaxTokens)
 	resp, err := c.ask(withCall(ctx, k), messages, append(options[:len(options):len(options)], own...))
 	if ctx.Err() != nil {

@@ -24,8 +24,8 @@ type Config struct {
 	LegacyMaxTokens bool
 	// Timeouts bound each call.
 	Timeouts Timeouts
-	// MaxConns is the number of idle connections kept. It should be at least the permits of the gate, or connections
-	// are dialled anew under load. Defaults to 256.
+	// MaxConns bounds the connections to the endpoint, all of which are kept when idle. It should be at least the permits
+	// of the gate: a call that finds none free waits for Timeouts.Acquire, then fails as PoolExhausted. Defaults to 256.
 	MaxConns int
 	// Dial opens connections. Defaults to TCP, by the proxy of the environment if there is one.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -36,10 +36,13 @@ type Config struct {
 
 // Timeouts are the limits of one call. Each ends the upstream call. Zero is the default.
 type Timeouts struct {
-	// Connect bounds the time until a connection stands, TLS included. Defaults to 2s.
+	// Acquire bounds the wait for a connection while MaxConns of them are in use. It is ours, not the vendor's: Connect
+	// and FirstToken begin after it. Defaults to 2s.
+	Acquire time.Duration
+	// Connect bounds the time until a new connection stands, TLS included. Defaults to 2s.
 	Connect time.Duration
-	// FirstToken bounds a streamed call from its start to the first text, reasoning or tool call. Role deltas and
-	// keep-alive comments are not tokens. Defaults to 10s.
+	// FirstToken bounds a streamed call, from when it has a connection or opens one, to the first text, reasoning or
+	// tool call. Role deltas and keep-alive comments are not tokens. Defaults to 10s.
 	FirstToken time.Duration
 	// Gap bounds the silence between two events after the first token; time that the streaming function takes is not
 	// counted. Defaults to 15s.
@@ -84,6 +87,7 @@ func (t Timeouts) validate() error {
 		name string
 		d    time.Duration
 	}{
+		{"acquire", t.Acquire},
 		{"connect", t.Connect},
 		{"first_token", t.FirstToken},
 		{"gap", t.Gap},
@@ -102,6 +106,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		d        *time.Duration
 		fallback time.Duration
 	}{
+		{&t.Acquire, 2 * time.Second},
 		{&t.Connect, 2 * time.Second},
 		{&t.FirstToken, 10 * time.Second},
 		{&t.Gap, 15 * time.Second},

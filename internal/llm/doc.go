@@ -1,5 +1,5 @@
-// Package llm is the client for one account at one OpenAI-compatible vendor. It serves stage 3: chains call it through
-// llms.Model, the vendor gate stands around it, and no NATS subject is involved.
+// Package llm is the client for one endpoint of an account at an OpenAI-compatible vendor. It serves stage 3: chains call
+// it through llms.Model, the vendor gate stands around it, and no NATS subject is involved.
 //
 // The wire client is langchaingo's llms/openai. Two pieces of our own make it fit for production: a transport beneath
 // it (typed errors, time-outs, a normaliser for streamed answers) and a guard around it (no half answer is a success,

@@ -35,8 +35,9 @@ func newDoer(cfg Config, limits Timeouts, transport http.RoundTripper) *doer {
 func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	k := callOf(req.Context())
 	k.sent.Store(true)
-	ctx, w := newWatch(req.Context(), d.limits, k.streamed)
+	ctx, w := newWatch(req.Context(), d.limits, k)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { w.acquiring() },
 		GotConn: func(httptrace.GotConnInfo) { w.connected() },
 	})
 	out, err := d.prepare(req.WithContext(ctx), k)
@@ -110,6 +111,8 @@ func (w *watch) blame(err error) *Error {
 	var dial *dialError
 	late := errors.As(err, &dial) && dial.late
 	switch phase := w.phase(); {
+	case phase == phaseAcquire:
+		return &Error{Kind: PoolExhausted}
 	case phase != "":
 		return &Error{Kind: Timeout, Phase: phase}
 	case late:

@@ -15,14 +15,15 @@ type Kind string
 
 // The kinds of vendor error. A cancellation by the caller is none of them: it comes back as context.Cause.
 const (
-	RateLimited Kind = "rate_limited" // 429; RetryAfter is set if the vendor said so
-	Unavailable Kind = "unavailable"  // 5xx, 408, no connection, connection lost
-	Timeout     Kind = "timeout"      // one of our limits passed; Phase says which
-	Truncated   Kind = "truncated"    // the answer ended without its end
-	Malformed   Kind = "malformed"    // not an answer: an error inside a stream, HTML, garbage, too large
-	Rejected    Kind = "rejected"     // any other 4xx or 3xx, or a request that cannot be built
-	Empty       Kind = "empty"        // an answer with neither text nor a tool call
-	Filtered    Kind = "filtered"     // the vendor's content filter refused or cut the answer
+	RateLimited   Kind = "rate_limited"   // 429; RetryAfter is set if the vendor said so
+	Unavailable   Kind = "unavailable"    // 5xx, 408, no connection, connection lost
+	Timeout       Kind = "timeout"        // one of our limits passed; Phase says which
+	Truncated     Kind = "truncated"      // the answer ended without its end
+	Malformed     Kind = "malformed"      // not an answer: an error inside a stream, HTML, garbage, too large
+	Rejected      Kind = "rejected"       // any other 4xx or 3xx, or a request that cannot be built
+	Empty         Kind = "empty"          // an answer with neither text nor a tool call
+	Filtered      Kind = "filtered"       // the vendor's content filter refused or cut the answer
+	PoolExhausted Kind = "pool_exhausted" // none of our own connections became free; the vendor was not asked
 )
 
 // Phase names the limit of Timeouts that a call ran into.
@@ -35,16 +36,18 @@ const (
 	PhaseGap        Phase = "gap"
 	PhaseCall       Phase = "call"
 	PhaseStream     Phase = "stream"
+
+	phaseAcquire Phase = "acquire" // becomes PoolExhausted: it is no time-out of the vendor's
 )
 
-// Error is a call that the vendor failed. Its text holds names, numbers and addresses only: never what a customer or
+// Error is a call that came to no answer. Its text holds names, numbers and addresses only: never what a customer or
 // the model wrote, never the key, and never the vendor's prose, which may repeat either.
 type Error struct {
 	Vendor     string
 	Kind       Kind
 	Phase      Phase         // which limit; only with Timeout
 	Status     int           // HTTP status of a refusal, else 0
-	Code       string        // the vendor's error code, "" if none
+	Code       string        // the vendor's error code, or the stop reason that broke the answer off; "" if none
 	RetryAfter time.Duration // how long the vendor asks to wait, 0 if it does not say
 	RequestID  string        // the vendor's id of the call, "" if none
 	Err        error         // what lies beneath, may be nil

@@ -58,6 +58,7 @@ func TestBrokenStreamIsNeverASuccess(t *testing.T) {
 		{"no choices", events(`{"choices":[]}`, "[DONE]"), Empty, ""},
 		{"finish without text", events(finish("stop"), "[DONE]"), Empty, ""},
 		{"only [DONE]", events("[DONE]"), Empty, ""},
+		{"token limit before any text", events(finish("length"), "[DONE]"), Empty, "length"},
 		{"empty body", raw("text/event-stream", ""), Empty, ""},
 		{"empty JSON body", raw("application/json", ""), Malformed, ""},
 		{"HTML", raw("text/html", "<html>\n"+secret+"</html>"), Malformed, ""},
@@ -163,8 +164,10 @@ func TestRefusalsAreTyped(t *testing.T) {
 	}{
 		{"rate limit", refuse(429, `{"error":{"code":"Throttling.RateQuota","message":"`+secret+`"}}`, "Retry-After", "17", "X-Request-Id", "req-1"),
 			Error{Kind: RateLimited, Status: 429, Code: "Throttling.RateQuota", RetryAfter: 17 * time.Second, RequestID: "req-1"}},
-		{"rate limit in ms", refuse(429, "", "Retry-After", "17", "Retry-After-Ms", "1500"),
+		{"rate limit in ms", refuse(429, "", "Retry-After-Ms", "1500"),
 			Error{Kind: RateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond}},
+		{"rate limit said twice: the latest wins", refuse(429, "", "Retry-After", "17", "Retry-After-Ms", "1500"),
+			Error{Kind: RateLimited, Status: 429, RetryAfter: 17 * time.Second}},
 		{"no key", refuse(401, `{"error":{"message":"Incorrect API key `+testKey+`","code":"`+testKey+`"}}`),
 			Error{Kind: Rejected, Status: 401}},
 		{"server error in HTML", refuse(500, "<html>rate limit 429 "+secret), Error{Kind: Unavailable, Status: 500}},
@@ -220,6 +223,28 @@ func TestRetryAfterIsRead(t *testing.T) {
 		h.Set(tc.header, tc.value)
 		if got := retryAfter(h, now); got != tc.want {
 			t.Errorf("%s: %s = %s, want %s", tc.header, tc.value, got, tc.want)
+		}
+	}
+}
+
+func TestTheLatestRetryAfterWins(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := http.Header{}
+	for _, step := range []struct {
+		header, value string
+		want          time.Duration
+	}{
+		{"Retry-After", "3", 3 * time.Second},
+		{"Retry-After-Ms", "2500", 3 * time.Second},
+		{"Retry-After", now.Add(20 * time.Second).Format(http.TimeFormat), 20 * time.Second},
+		{"Retry-After", "soon", 20 * time.Second},
+		{"Retry-After-Ms", "20001", 20_001 * time.Millisecond},
+		{"Retry-After", "0", 20_001 * time.Millisecond},
+	} {
+		h.Add(step.header, step.value)
+		if got := retryAfter(h, now); got != step.want {
+			t.Errorf("with %s: %s, wait %s, want %s", step.header, step.value, got, step.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -19,12 +20,17 @@ import (
 // overHTTP2 makes a bubbled client speak HTTP/2 without TLS.
 func overHTTP2(t *testing.T, vendor http.HandlerFunc) *Client {
 	t.Helper()
+	return overHTTP2With(t, vendor, 0)
+}
+
+func overHTTP2With(t *testing.T, vendor http.HandlerFunc, conns int) *Client {
+	t.Helper()
 	l := newMemory()
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	srv := &http.Server{Handler: attentive(vendor), Protocols: &protocols}
 	go func() { _ = srv.Serve(l) }()
-	c, err := New(Config{Vendor: "a", BaseURL: "http://vendor.test/v1", Model: "m", Dial: l.dial})
+	c, err := New(Config{Vendor: "a", BaseURL: "http://vendor.test/v1", Model: "m", Dial: l.dial, MaxConns: conns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +56,7 @@ func TestHTTP2IsSpokenOverTLS(t *testing.T) {
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	client := func() *Client {
-		c, err := New(Config{Vendor: "a", BaseURL: srv.URL + "/v1", Key: testKey, Model: "m"})
+		c, err := New(Config{Vendor: "a", BaseURL: srv.URL + "/v1", Key: testKey, Model: "m", Timeouts: patient})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,5 +118,33 @@ func TestCancelAndLossOverHTTP2(t *testing.T) {
 		lose.Store(true)
 		_, err = ask(t.Context(), c, new(heard))
 		wantKind(t, err, Unavailable)
+	})
+}
+
+func TestCallsShareOneConnectionOverHTTP2(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := overHTTP2With(t, func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(time.Second)
+			flushed(w, text("a"))
+			flushed(w, finish("stop"))
+			flushed(w, "[DONE]")
+		}, 1)
+		start := time.Now()
+		for range 2 {
+			var calls sync.WaitGroup
+			for range 20 {
+				calls.Go(func() {
+					ctx, timing := WithTiming(t.Context())
+					if _, err := ask(ctx, c, new(heard)); err != nil || timing.FirstToken() != time.Second {
+						t.Errorf("error %v, first token %s", err, timing.FirstToken())
+					}
+				})
+			}
+			calls.Wait()
+		}
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("took %s", took)
+		}
 	})
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-const cutKey = "BodyCut"
+const (
+	cutKey     = "BodyCut"
+	codeLength = "length" // the stop reason of an answer that reached our token limit
+)
 
 // Usage counts the tokens of one answer, as the vendor billed them; zero where it did not say.
 type Usage struct {
@@ -73,9 +76,11 @@ func (c *Client) inspect(choice *llms.ContentChoice) *Error {
 		return &Error{Vendor: c.vendor, Kind: kind, Code: word(choice.StopReason)}
 	}
 	switch {
+	case choice.Content == "" && len(choice.ToolCalls) == 0 && choice.StopReason == codeLength:
+		return &Error{Vendor: c.vendor, Kind: Empty, Code: codeLength}
 	case choice.Content == "" && len(choice.ToolCalls) == 0:
 		return &Error{Vendor: c.vendor, Kind: Empty}
-	case choice.StopReason == "length" && len(choice.ToolCalls) > 0:
+	case choice.StopReason == codeLength && len(choice.ToolCalls) > 0:
 		return &Error{Vendor: c.vendor, Kind: Truncated} // the arguments of the last one end somewhere
 	}
 	for i := range choice.ToolCalls {

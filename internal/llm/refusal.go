@@ -59,19 +59,23 @@ func isFilterCode(code string) bool {
 	return false
 }
 
-// retryAfter reads retry-after-ms, which is the more exact, else Retry-After as seconds or as a date.
+// retryAfter reads every retry-after-ms, and every Retry-After as seconds or as a date. The latest wins: vendors and the
+// proxies before them may each have their own idea, and who comes too early is refused again.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return boundedWait(ms, time.Millisecond)
+	var latest time.Duration
+	for _, value := range h.Values("Retry-After-Ms") {
+		if ms, err := strconv.ParseFloat(value, 64); err == nil {
+			latest = max(latest, boundedWait(ms, time.Millisecond))
+		}
 	}
-	value := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(value, 64); err == nil {
-		return boundedWait(s, time.Second)
+	for _, value := range h.Values("Retry-After") {
+		if s, err := strconv.ParseFloat(value, 64); err == nil {
+			latest = max(latest, boundedWait(s, time.Second))
+		} else if at, err := http.ParseTime(value); err == nil {
+			latest = max(latest, boundedWait(at.Sub(now).Seconds(), time.Second))
+		}
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return boundedWait(at.Sub(now).Seconds(), time.Second)
-	}
-	return 0
+	return latest
 }
 
 func boundedWait(n float64, unit time.Duration) time.Duration {

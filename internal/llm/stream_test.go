@@ -16,7 +16,7 @@ import (
 func normalised(t testing.TB, body io.Reader) (string, *Error) {
 	t.Helper()
 	k := &call{streamed: true}
-	_, w := newWatch(t.Context(), Timeouts{}.withDefaults(), true)
+	_, w := newWatch(t.Context(), Timeouts{}.withDefaults(), k)
 	resp := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(body)}
 	s := newStream(&doer{vendor: "a", limits: w.limits}, k, resp, w)
 	out, err := io.ReadAll(s)

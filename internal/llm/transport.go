@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// newTransport returns the connection pool of one vendor. The gate bounds the calls, so the pool does not; it keeps as
-// many idle connections as there are permits, since each reconnect costs a TLS handshake within the first token's time.
+// newTransport returns the connection pool of one endpoint. The gate bounds the calls; the pool's own bound is there for
+// the day when it does not. All its connections are kept, since each reconnect costs a TLS handshake within the first
+// token's time.
 func newTransport(cfg Config, connect time.Duration) *http.Transport {
-	idle := cfg.MaxConns
-	if idle == 0 {
-		idle = 256
+	conns := cfg.MaxConns
+	if conns == 0 {
+		conns = 256
 	}
 	dial, proxy := cfg.Dial, http.ProxyFromEnvironment
 	if dial == nil {
@@ -26,7 +27,8 @@ func newTransport(cfg Config, connect time.Duration) *http.Transport {
 		DialContext:            limitDial(dial, connect),
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
-		MaxIdleConnsPerHost:    idle,
+		MaxConnsPerHost:        conns,
+		MaxIdleConnsPerHost:    conns,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    connect,
 		DisableCompression:     true, // a decompressor holds tokens back
@@ -36,9 +38,13 @@ func newTransport(cfg Config, connect time.Duration) *http.Transport {
 
 type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// limitDial bounds a dial by itself: the transport lets it outlive the request it was begun for.
+// limitDial bounds a dial by itself: the transport lets it outlive the request it was begun for. The request's watch is
+// told, as the transport's own trace tells it only of TCP.
 func limitDial(dial dialFunc, limit time.Duration) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if w, ok := ctx.Value(watchKey{}).(*watch); ok {
+			w.dialling()
+		}
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		conn, err := dial(ctx, network, addr)

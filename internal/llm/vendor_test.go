@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"go.uber.org/goleak"
@@ -69,11 +70,14 @@ func attentive(vendor http.Handler) http.Handler {
 	})
 }
 
+// patient are limits for tests in real time, which are not about limits: a busy machine may take its time.
+var patient = Timeouts{Acquire: time.Minute, Connect: time.Minute, FirstToken: time.Minute, Gap: time.Minute, Call: time.Minute}
+
 // clientOf returns a client of a vendor on the loopback interface.
 func clientOf(t testing.TB, vendor http.Handler, change func(*Config)) *Client {
 	t.Helper()
 	srv := httptest.NewServer(attentive(vendor))
-	cfg := Config{Vendor: "a", BaseURL: srv.URL + "/v1", Key: testKey, Model: "model-l"}
+	cfg := Config{Vendor: "a", BaseURL: srv.URL + "/v1", Key: testKey, Model: "model-l", Timeouts: patient}
 	if change != nil {
 		change(&cfg)
 	}
@@ -130,11 +134,18 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // bubbled returns a client of a vendor inside the bubble that t runs in, with the default time-outs.
 func bubbled(t *testing.T, vendor http.Handler) *Client {
 	t.Helper()
+	return bubbledWith(t, vendor, func(*Config) {})
+}
+
+func bubbledWith(t *testing.T, vendor http.Handler, change func(*Config)) *Client {
+	t.Helper()
 	l := newMemory()
 	srv := &http.Server{Handler: attentive(vendor)}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = srv.Serve(l) })
-	c, err := New(Config{Vendor: "a", BaseURL: "http://vendor.test/v1", Key: testKey, Model: "model-l", Dial: l.dial})
+	cfg := Config{Vendor: "a", BaseURL: "http://vendor.test/v1", Key: testKey, Model: "model-l", Dial: l.dial}
+	change(&cfg)
+	c, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -10,32 +11,39 @@ import (
 const drainTimeout = 5 * time.Second
 
 // watch ends one upstream call when the first of its limits passes. Timers do it, since a reader that is blocked cannot,
-// and since they keep exact time in a synctest bubble. The methods from connected to drain are called in that order;
-// all are safe for concurrent use with stop.
+// and since they keep exact time in a synctest bubble. The methods from acquiring to drain are called in that order;
+// all are safe for concurrent use with stop, and dialling with every other: the transport dials in a goroutine of its own.
 type watch struct {
-	limits  Timeouts
-	done    <-chan struct{} // the upstream call was ended, by us or by the caller
-	cancel  context.CancelFunc
-	expired atomic.Pointer[Phase]
+	limits   Timeouts
+	streamed bool
+	timing   *Timing         // nil: nobody wants to know
+	done     <-chan struct{} // the upstream call was ended, by us or by the caller
+	cancel   context.CancelFunc
+	expired  atomic.Pointer[Phase]
+	total    *time.Timer
+	gap      *time.Timer // nil before the first token
+	silentAt time.Time   // since when the reader waits; the reader's goroutine only
 
+	mu      sync.Mutex // guards the way to a connection
+	settled bool       // there is one, or the call is over
+	acquire *time.Timer
 	connect *time.Timer
-	total   *time.Timer
-	first   *time.Timer // nil if the call is not streamed
-	gap     *time.Timer // nil before the first token
+	first   *time.Timer // nil if the call is not streamed, or has not reached the vendor
+	begunAt time.Time   // when the vendor's own time began
 }
 
+type watchKey struct{}
+
 // newWatch returns the context that the upstream call must run under. stop must be called.
-func newWatch(ctx context.Context, limits Timeouts, streamed bool) (context.Context, *watch) {
+func newWatch(ctx context.Context, limits Timeouts, k *call) (context.Context, *watch) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watch{limits: limits, done: ctx.Done(), cancel: cancel}
-	w.connect = w.after(limits.Connect, PhaseConnect)
-	if streamed {
+	w := &watch{limits: limits, streamed: k.streamed, timing: k.timing, done: ctx.Done(), cancel: cancel}
+	if w.streamed {
 		w.total = w.after(limits.Stream, PhaseStream)
-		w.first = w.after(limits.FirstToken, PhaseFirstToken)
 	} else {
 		w.total = w.after(limits.Call, PhaseCall)
 	}
-	return ctx, w
+	return context.WithValue(ctx, watchKey{}, w), w
 }
 
 func (w *watch) after(limit time.Duration, phase Phase) *time.Timer {
@@ -43,6 +51,51 @@ func (w *watch) after(limit time.Duration, phase Phase) *time.Timer {
 		w.expired.CompareAndSwap(nil, &phase)
 		w.cancel()
 	})
+}
+
+// acquiring notes that the transport looks for a connection. Waiting for one of ours to become free is not the vendor's
+// slowness: it has a limit of its own, and the vendor's limits begin afterwards.
+func (w *watch) acquiring() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(false) // the transport looks for another after one that had died idle
+	w.acquire = w.after(w.limits.Acquire, phaseAcquire)
+}
+
+// dialling notes that there was room for a connection, and that it is being opened.
+func (w *watch) dialling() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.settled {
+		return // one that was in use has become free meanwhile
+	}
+	w.settle(false)
+	w.connect = w.after(w.limits.Connect, PhaseConnect)
+	w.begin()
+}
+
+func (w *watch) connected() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(true)
+	w.begin()
+}
+
+// settle stops the timers on the way to a connection.
+func (w *watch) settle(settled bool) {
+	stopAll(w.acquire, w.connect)
+	w.settled = settled
+}
+
+// begin starts the vendor's own time, once.
+func (w *watch) begin() {
+	if !w.begunAt.IsZero() || w.ended() {
+		return
+	}
+	w.begunAt = time.Now()
+	if w.streamed {
+		w.first = w.after(w.limits.FirstToken, PhaseFirstToken)
+	}
 }
 
 // phase is the limit that passed first, "" if none did.
@@ -62,23 +115,26 @@ func (w *watch) ended() bool {
 	}
 }
 
-func (w *watch) connected() { w.connect.Stop() }
-
 // event notes an event of the stream; with the first one that is a token the gap limit takes over.
 func (w *watch) event(token bool) {
+	now := time.Now()
 	switch {
 	case w.gap != nil:
 		w.gap.Reset(w.limits.Gap)
+		w.timing.silent(now.Sub(w.silentAt))
 	case token:
-		w.first.Stop()
+		stopAll(w.first)
 		w.gap = w.after(w.limits.Gap, PhaseGap)
+		w.timing.firstToken(now.Sub(w.begunAt))
 	}
+	w.silentAt = now
 }
 
 // wait and got enclose the time that a reader waits for the vendor; the rest belongs to the streaming function.
 func (w *watch) wait() {
 	if w.gap != nil {
 		w.gap.Reset(w.limits.Gap)
+		w.silentAt = time.Now()
 	}
 }
 
@@ -90,19 +146,25 @@ func (w *watch) got() {
 
 // drain replaces the limits of a single event by that of the rest.
 func (w *watch) drain() *time.Timer {
-	if w.first != nil {
-		w.first.Stop()
-	}
+	stopAll(w.first)
 	w.got()
 	return w.after(min(drainTimeout, w.limits.Gap), PhaseGap)
 }
 
 // stop ends the upstream call if it has not ended.
 func (w *watch) stop() {
-	for _, timer := range []*time.Timer{w.connect, w.total, w.first, w.gap} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(true)
+	stopAll(w.total, w.first, w.gap)
+	w.cancel()
+}
+
+// stopAll stops the timers that there are.
+func stopAll(timers ...*time.Timer) {
+	for _, timer := range timers {
 		if timer != nil {
 			timer.Stop()
 		}
 	}
-	w.cancel()
 }

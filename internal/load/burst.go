@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sluice/internal/report"
 )
 
 const (
@@ -23,21 +25,27 @@ const (
 // An error means that nothing was sent: a bad config, or nobody at the target. When ctx
 // ends early, all that Burst started has ended on return and the report tells what was
 // known by then, with Interrupted set; it is not OK.
-func Burst(ctx context.Context, t Target, cfg BurstConfig, show Progress) (*Report, error) {
+func Burst(ctx context.Context, t Target, cfg BurstConfig, show report.Progress) (*Report, error) {
+	r, _, err := Play(ctx, t, cfg, show)
+	return r, err
+}
+
+// Play is Burst, and tells of every message by itself as well, in the order of sending.
+func Play(ctx context.Context, t Target, cfg BurstConfig, show report.Progress) (*Report, []Outcome, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := t.Validate(cfg.AllowRemote); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := newRun(t, cfg.withDefaults())
 	defer r.client.close()
 	if err := r.client.reach(ctx); err != nil {
-		return nil, fmt.Errorf("reach %s: %w", t.BaseURL, err)
+		return nil, nil, fmt.Errorf("reach %s: %w", t.BaseURL, err)
 	}
 	if r.watch != nil {
 		if err := r.watch.reset(ctx); err != nil {
-			return nil, fmt.Errorf("reset simulator: %w", err)
+			return nil, nil, fmt.Errorf("reset simulator: %w", err)
 		}
 	}
 	r.startedAt = time.Now()
@@ -47,7 +55,7 @@ func Burst(ctx context.Context, t Target, cfg BurstConfig, show Progress) (*Repo
 	r.verify(ctx)
 	leave()
 	r.interrupted = ctx.Err() != nil
-	return r.report(), nil
+	return r.report(), r.outcomes(), nil
 }
 
 // run is one burst on its way.
@@ -69,9 +77,6 @@ type run struct {
 	interrupted                   bool
 }
 
-// counts are what the progress shows.
-type counts struct{ sent, refused, ended, checked atomic.Int64 }
-
 func newRun(t Target, cfg BurstConfig) *run {
 	name := strings.ToLower(rand.Text()[:8])
 	r := &run{
@@ -82,19 +87,20 @@ func newRun(t Target, cfg BurstConfig) *run {
 	if t.Control != "" {
 		r.watch = newWatch(r.client, t.Control)
 	}
+	r.counts.total = cfg.Tickets
 	r.left.Store(int64(cfg.Tickets))
 	return r
 }
 
 // accompany starts what runs beside the burst; the returned function ends it.
-func (r *run) accompany(ctx context.Context, show Progress) (leave func()) {
+func (r *run) accompany(ctx context.Context, show report.Progress) (leave func()) {
 	// An interrupted run still takes its last sample.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var beside sync.WaitGroup
 	if r.watch != nil {
 		beside.Go(func() { r.watch.run(ctx) })
 	}
-	beside.Go(func() { show.run(ctx, r.cfg.Tickets, &r.counts) })
+	beside.Go(func() { show.Run(ctx, &r.counts) })
 	return func() {
 		cancel()
 		beside.Wait()

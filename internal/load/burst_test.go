@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/internal/chat"
+	"sluice/internal/report"
 )
 
 func TestBurstCountsEveryTicket(t *testing.T) {
@@ -183,7 +184,7 @@ func TestBurstThatIsInterruptedTellsWhatItKnows(t *testing.T) {
 			}
 		}
 	}()
-	r, err := Burst(ctx, d.target(), BurstConfig{Tickets: 1000, Over: 20 * time.Second}, Progress{})
+	r, err := Burst(ctx, d.target(), BurstConfig{Tickets: 1000, Over: 20 * time.Second}, report.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,29 +204,29 @@ func TestBurstRefusesBadTargetsAndConfigs(t *testing.T) {
 		to  func(*Target)
 		cfg BurstConfig
 	}{
-		"loopback":         {to: func(t *Target) { t.BaseURL = "http://192.0.2.7:8080" }},
-		"control: host":    {to: func(t *Target) { t.Control = "http://sim.example" }},
-		"absolute":         {to: func(t *Target) { t.BaseURL = "/v1" }},
-		"at least one":     {to: func(t *Target) { t.Keys = nil }},
-		"number 1 is":      {to: func(t *Target) { t.Keys = []string{""} }},
-		"a has -1":         {to: func(t *Target) { t.Limits = map[string]int{"a": -1} }},
-		"tickets -1":       {cfg: BurstConfig{Tickets: -1}},
-		"tickets 200001":   {cfg: BurstConfig{Tickets: 200_001}},
-		"over -1s":         {cfg: BurstConfig{Over: -time.Second}},
-		"max wait 10ms":    {cfg: BurstConfig{MaxWait: 10 * time.Millisecond}},
-		"cancel share 1.5": {cfg: BurstConfig{CancelShare: 1.5}},
-		"sessions -1":      {cfg: BurstConfig{Sessions: -1}},
-		"timeout 2h":       {cfg: BurstConfig{Timeout: 2 * time.Hour}},
-		`"batch" is not`:   {cfg: BurstConfig{Lanes: map[chat.Lane]float64{chat.Batch: 1}}},
-		"all shares are 0": {cfg: BurstConfig{Lanes: map[chat.Lane]float64{chat.High: 0}}},
-		"share of high":    {cfg: BurstConfig{Lanes: map[chat.Lane]float64{chat.High: -1}}},
-		"reach":            {},
+		"loopback":          {to: func(t *Target) { t.BaseURL = "http://192.0.2.7:8080" }},
+		"control: host":     {to: func(t *Target) { t.Control = "http://sim.example" }},
+		"absolute":          {to: func(t *Target) { t.BaseURL = "/v1" }},
+		"at least one":      {to: func(t *Target) { t.Keys = nil }},
+		"number 1 is":       {to: func(t *Target) { t.Keys = []string{""} }},
+		"a has -1":          {to: func(t *Target) { t.Limits = map[string]int{"a": -1} }},
+		"tickets -1":        {cfg: BurstConfig{Tickets: -1}},
+		"tickets 200001":    {cfg: BurstConfig{Tickets: 200_001}},
+		"over -1s":          {cfg: BurstConfig{Over: -time.Second}},
+		"max wait 10ms":     {cfg: BurstConfig{MaxWait: 10 * time.Millisecond}},
+		"cancel share 1.5":  {cfg: BurstConfig{CancelShare: 1.5}},
+		"sessions -1":       {cfg: BurstConfig{Sessions: -1}},
+		"timeout 2h":        {cfg: BurstConfig{Timeout: 2 * time.Hour}},
+		`"fast" is no lane`: {cfg: BurstConfig{Lanes: map[chat.Lane]float64{"fast": 1}}},
+		"all shares are 0":  {cfg: BurstConfig{Lanes: map[chat.Lane]float64{chat.High: 0}}},
+		"share of high":     {cfg: BurstConfig{Lanes: map[chat.Lane]float64{chat.High: -1}}},
+		"reach":             {},
 	} {
 		to := good
 		if c.to != nil {
 			c.to(&to)
 		}
-		r, err := Burst(t.Context(), to, c.cfg, Progress{})
+		r, err := Burst(t.Context(), to, c.cfg, report.Progress{})
 		if r != nil || err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("report %v, error %v, want one with %q", r, err, part)
 		}
@@ -241,5 +242,37 @@ func TestBurstRefusesBadTargetsAndConfigs(t *testing.T) {
 		if err := (Target{BaseURL: host, Keys: []string{"sk"}}).Validate(false); err != nil {
 			t.Errorf("%s: %v", host, err)
 		}
+	}
+}
+
+func TestJobsOfBatchHaveNoEvents(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, faults{silence: func(int) bool { return true }, change: only(3)})
+	r := burst(t, d.target(), BurstConfig{Tickets: 20, Lanes: map[chat.Lane]float64{chat.Batch: 1}})
+	if r.Untold != 0 || r.Unread != 0 || r.Answered != 20 || r.Duplicates != 1 {
+		t.Errorf("untold %d, unread %d, answered %d, changed ends %d, want 0, 0, 20, 1", r.Untold, r.Unread, r.Answered, r.Duplicates)
+	}
+}
+
+func TestPlayTellsOfEveryMessage(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, faults{refuse: only(2)})
+	_, all, err := Play(t.Context(), d.target(), BurstConfig{Tickets: 10, Over: 50 * time.Millisecond}, report.Progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for i, o := range all {
+		switch {
+		case o.Due != time.Duration(i)*5*time.Millisecond:
+			t.Errorf("message %d is due at %s", i, o.Due)
+		case o.Code != "":
+			refused++
+		case o.Status != chat.Answered || o.Ticket == "" || o.Total <= 0 || o.EndedAt.Before(o.AcceptedAt):
+			t.Errorf("message %d: %+v", i, o)
+		}
+	}
+	if len(all) != 10 || refused != 1 {
+		t.Errorf("%d messages, %d refused, want 10 and 1", len(all), refused)
 	}
 }

@@ -4,118 +4,55 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
+
+	"sluice/internal/report"
 )
 
-// The room of a chart, in the units of its SVG.
-const (
-	chartWide = 720.0
-	chartHigh = 220.0
-	leftRoom  = 48.0
-	lowRoom   = 26.0
-	topRoom   = 8.0
-	barRow    = 34.0
-)
-
-// chart is a picture as plain shapes; the page draws them.
-type chart struct {
-	Name          string
-	Width, Height float64
-	Bars          []bar
-	Lines         []line
-	Marks         []mark
-	Ticks         []label // on the axes and beside the bars
-	Legend        []key
-	BaseY, LeftX  float64
-	RightX        float64
-}
-
-type bar struct {
-	X, Y, W, H float64
-	Class, Tip string
-}
-
-type line struct{ Points, Class, Tip string }
-
-// mark is an upright stroke, such as a limit.
-type mark struct {
-	X, Y, Y2   float64
-	Class, Tip string
-}
-
-type label struct {
-	X, Y         float64
-	Anchor, Text string
-}
-
-type key struct{ Class, Text string }
-
-func newChart(name string, height float64) *chart {
-	return &chart{Name: name, Width: chartWide, Height: height, LeftX: leftRoom, RightX: chartWide - 8, BaseY: height - lowRoom}
-}
-
-// axes puts numbers on both axes: up to most upwards, and from 0 to last to the right, in unit.
-func (c *chart) axes(most, last int64, unit string) {
-	step := max(roundUp(float64(most)/4), 1)
-	for n := int64(0); n <= most; n += step {
-		c.Ticks = append(c.Ticks, label{c.LeftX - 6, c.y(float64(n), most) + 4, "end", strconv.FormatInt(n, 10)})
-	}
-	across := max(roundUp(float64(last)/6), 1)
-	for n := int64(0); n <= last; n += across {
-		x := c.LeftX + float64(n)/float64(max(last, 1))*(c.RightX-c.LeftX)
-		c.Ticks = append(c.Ticks, label{x, c.Height - 8, "middle", strconv.FormatInt(n, 10)})
-	}
-	c.Ticks = append(c.Ticks, label{c.LeftX - 6, c.Height - 8, "end", unit})
-}
-
-func (c *chart) y(n float64, most int64) float64 {
-	return c.BaseY - n/float64(max(most, 1))*(c.BaseY-topRoom)
-}
+// barRow is the height of a vendor's row in its chart.
+const barRow = 34.0
 
 // waitChart draws how the waits lie.
-func (r *Report) waitChart() *chart {
+func (r *Report) waitChart() *report.Chart {
 	if len(r.WaitCount) == 0 {
 		return nil
 	}
-	c := newChart("Waits until the route decision, tickets by milliseconds", chartHigh)
+	c := report.NewChart("Waits until the route decision, tickets by milliseconds", report.High)
 	most, from := int64(1), int64(0)
 	for _, b := range r.WaitCount {
 		most = max(most, int64(b.Count))
 	}
 	wide := (c.RightX - c.LeftX) / float64(len(r.WaitCount))
 	for i, b := range r.WaitCount {
-		y := c.y(float64(b.Count), most)
-		c.Bars = append(c.Bars, bar{
-			c.LeftX + float64(i)*wide + 1, y, max(wide-2, 0.5), c.BaseY - y, "s0",
-			fmt.Sprintf("%d to %d ms: %d tickets", from, b.UpToMS, b.Count),
+		y := c.Y(float64(b.Count), most)
+		c.Bars = append(c.Bars, report.Bar{
+			X: c.LeftX + float64(i)*wide + 1, Y: y, W: max(wide-2, 0.5), H: c.BaseY - y, Class: "s0",
+			Tip: fmt.Sprintf("%d to %d ms: %d tickets", from, b.UpToMS, b.Count),
 		})
 		from = b.UpToMS
 	}
-	c.axes(most, from, "ms")
+	c.Axes(most, from, "ms")
 	return c
 }
 
 // paceChart draws what came in and what ended, and the vendors' completed calls.
-func (r *Report) paceChart() *chart {
+func (r *Report) paceChart() *report.Chart {
 	if len(r.Series) == 0 {
 		return nil
 	}
-	c := newChart("Throughput, per second", chartHigh)
-	of := []func(Second) int{
-		func(s Second) int { return s.Accepted }, func(s Second) int { return s.Ended },
+	c := report.NewChart("Throughput, per second", report.High)
+	curves := []report.Curve{
+		r.curve("tickets accepted", func(s Second) int { return s.Accepted }),
+		r.curve("tickets ended", func(s Second) int { return s.Ended }),
 	}
-	c.Legend = []key{{"s0", "tickets accepted"}, {"s1", "tickets ended"}}
 	if r.Capacity.Measured {
-		c.Legend = append(c.Legend, key{"s2", "calls completed by vendors"})
-		of = append(of, func(s Second) int { return sum(s.Completed) })
+		curves = append(curves, r.curve("calls completed by vendors", func(s Second) int { return sum(s.Completed) }))
 	}
-	c.lines(r.Series, of)
+	draw(c, curves)
 	return c
 }
 
 // flightChart draws the calls in flight at each vendor.
-func (r *Report) flightChart() *chart {
+func (r *Report) flightChart() *report.Chart {
 	names := map[string]bool{}
 	for _, s := range r.Series {
 		for name := range s.InFlight {
@@ -125,37 +62,31 @@ func (r *Report) flightChart() *chart {
 	if len(names) == 0 {
 		return nil
 	}
-	c := newChart("Calls in flight by vendor, the most in each second", chartHigh)
-	var of []func(Second) int
-	for i, name := range slices.Sorted(maps.Keys(names)) {
-		c.Legend = append(c.Legend, key{"s" + strconv.Itoa(i%6), name})
-		of = append(of, func(s Second) int { return s.InFlight[name] })
+	c := report.NewChart("Calls in flight by vendor, the most in each second", report.High)
+	var curves []report.Curve
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		curves = append(curves, r.curve(name, func(s Second) int { return s.InFlight[name] }))
 	}
-	c.lines(r.Series, of)
+	draw(c, curves)
 	return c
 }
 
-// lines draws one line for each entry of the legend.
-func (c *chart) lines(series []Second, of []func(Second) int) {
-	most, last := int64(1), series[len(series)-1].At
-	for _, s := range series {
-		for _, value := range of {
-			most = max(most, int64(value(s)))
-		}
+// curve is one value of each second.
+func (r *Report) curve(name string, of func(Second) int) report.Curve {
+	c := report.Curve{Name: name}
+	for _, s := range r.Series {
+		c.Points = append(c.Points, report.Point{X: float64(s.At), Y: float64(of(s))})
 	}
-	for i, value := range of {
-		var points []string
-		for _, s := range series {
-			x := c.LeftX + float64(s.At)/float64(max(last, 1))*(c.RightX-c.LeftX)
-			points = append(points, fmt.Sprintf("%.1f,%.1f", x, c.y(float64(value(s)), most)))
-		}
-		c.Lines = append(c.Lines, line{strings.Join(points, " "), c.Legend[i].Class, c.Legend[i].Text})
-	}
-	c.axes(most, int64(last), "s")
+	return c
+}
+
+func draw(c *report.Chart, curves []report.Curve) {
+	most, last := c.Curves(curves...)
+	c.Axes(most, last, "s")
 }
 
 // vendorChart draws the most calls in flight of each vendor beside its limit and quota.
-func (r *Report) vendorChart() *chart {
+func (r *Report) vendorChart() *report.Chart {
 	most, measured := 1, []VendorLine{}
 	for _, v := range r.Vendors {
 		if v.Measured {
@@ -166,21 +97,24 @@ func (r *Report) vendorChart() *chart {
 	if len(measured) == 0 {
 		return nil
 	}
-	c := newChart("Most calls in flight against limit and quota", barRow*float64(len(measured))+12)
-	c.LeftX, c.RightX = 110, chartWide-70
-	c.Legend = []key{{"s0", "most in flight"}, {"mean", "mean while tickets waited"}, {"limit", "limit"}, {"quota", "quota"}}
+	c := report.NewChart("Most calls in flight against limit and quota", barRow*float64(len(measured))+12)
+	c.LeftX, c.RightX = 110, report.Wide-70
+	c.Legend = []report.Key{
+		{Class: "s0", Text: "most in flight"}, {Class: "mean", Text: "mean while tickets waited"},
+		{Class: "limit", Text: "limit"}, {Class: "quota", Text: "quota"},
+	}
 	wide := func(n float64) float64 { return n / float64(most) * (c.RightX - c.LeftX) }
 	for i, v := range measured {
 		y := 8 + barRow*float64(i)
 		c.Ticks = append(c.Ticks,
-			label{c.LeftX - 8, y + 16, "end", v.Name},
-			label{chartWide - 4, y + 16, "end", fmt.Sprintf("%d / %s", v.MaxInFlight, known(v.Limit))})
+			report.Label{X: c.LeftX - 8, Y: y + 16, Anchor: "end", Text: v.Name},
+			report.Label{X: report.Wide - 4, Y: y + 16, Anchor: "end", Text: fmt.Sprintf("%d / %s", v.MaxInFlight, known(v.Limit))})
 		c.Bars = append(c.Bars,
-			bar{c.LeftX, y, wide(float64(v.MaxInFlight)), 22, "s0", fmt.Sprintf("%s: at most %d in flight", v.Name, v.MaxInFlight)},
-			bar{c.LeftX, y + 8, wide(v.Use.Mean), 6, "mean", fmt.Sprintf("%s: %.1f on average", v.Name, v.Use.Mean)})
+			report.Bar{X: c.LeftX, Y: y, W: wide(float64(v.MaxInFlight)), H: 22, Class: "s0", Tip: fmt.Sprintf("%s: at most %d in flight", v.Name, v.MaxInFlight)},
+			report.Bar{X: c.LeftX, Y: y + 8, W: wide(v.Use.Mean), H: 6, Class: "mean", Tip: fmt.Sprintf("%s: %.1f on average", v.Name, v.Use.Mean)})
 		stroke := func(class string, n int) {
 			if n > 0 {
-				c.Marks = append(c.Marks, mark{c.LeftX + wide(float64(n)), y - 3, y + 25, class, fmt.Sprintf("%s: %s %d", v.Name, class, n)})
+				c.Marks = append(c.Marks, report.Mark{X: c.LeftX + wide(float64(n)), Y: y - 3, Y2: y + 25, Class: class, Tip: fmt.Sprintf("%s: %s %d", v.Name, class, n)})
 			}
 		}
 		stroke("quota", v.Quota)

@@ -33,8 +33,8 @@ type BurstConfig struct {
 	// MaxWait is the tickets' max_wait, from a second up. Zero: the lane's own.
 	MaxWait time.Duration
 
-	// Lanes are the shares of the interactive lanes; they need not add up to 1. Defaults
-	// to high 0.1, normal 0.7, low 0.2. An urgent message may still move up by itself.
+	// Lanes are the shares of the lanes; they need not add up to 1. Defaults to high 0.1,
+	// normal 0.7, low 0.2. An urgent message may still move up by itself.
 	Lanes map[chat.Lane]float64
 
 	// Sessions is how many sessions each tenant's tickets are spread over. Zero: 80 % of
@@ -79,8 +79,8 @@ func checkLanes(mix map[chat.Lane]float64) error {
 	sum := 0.0
 	for _, lane := range slices.Sorted(maps.Keys(mix)) {
 		share := mix[lane]
-		if !lane.Interactive() {
-			return fmt.Errorf("lanes: %q is not high, normal or low", lane)
+		if !lane.Valid() {
+			return fmt.Errorf("lanes: %q is no lane", lane)
 		}
 		if !(share >= 0 && share <= 1e6) {
 			return fmt.Errorf("lanes: the share of %s is %g, must be a number of at least 0", lane, share)

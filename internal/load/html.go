@@ -1,45 +1,33 @@
 package load
 
 import (
-	_ "embed"
-	"fmt"
-	"html/template"
 	"io"
 	"time"
+
+	"sluice/internal/report"
 )
-
-//go:embed report.html
-var reportPage string
-
-// view is what the page shows.
-type view struct {
-	*Report
-	Word   string
-	Head   string
-	When   string
-	Use    string
-	Faults []string
-	Grids  []grid
-	Charts []*chart
-}
 
 // HTML writes the report as one page that needs nothing else: styles and charts are in it.
 func (r *Report) HTML(w io.Writer) error {
-	page, err := template.New("report").Parse(reportPage)
-	if err != nil {
-		return fmt.Errorf("parse report page: %w", err)
+	s := report.Section{
+		Name: r.Scenario, Word: r.word(), Good: r.OK(), Head: r.headline(), When: r.StartedAt.Format(time.RFC3339),
+		Faults: r.faults(), Notes: r.Notes,
 	}
-	v := view{
-		Report: r, Word: r.word(), Head: r.headline(), When: r.StartedAt.Format(time.RFC3339),
-		Use: r.useLine(), Faults: r.faults(), Grids: []grid{r.ticketGrid(), r.timeGrid(), r.vendorGrid()},
+	if use := r.useLine(); use != "" {
+		s.Lines = []string{use}
 	}
-	for _, c := range []*chart{r.waitChart(), r.paceChart(), r.vendorChart(), r.flightChart()} {
+	for _, c := range []*report.Chart{r.waitChart(), r.paceChart(), r.vendorChart(), r.flightChart()} {
 		if c != nil {
-			v.Charts = append(v.Charts, c)
+			s.Charts = append(s.Charts, c)
 		}
 	}
-	if err := page.Execute(w, v); err != nil {
-		return fmt.Errorf("write report page: %w", err)
+	s.Grids = []report.Titled{{Grid: r.ticketGrid()}, {Grid: r.timeGrid()}, {Grid: r.vendorGrid()}}
+	if len(r.LostSample) > 0 {
+		lost := report.Grid{{"ticket", "session", "lane", "last seen", "why"}}
+		for _, l := range r.LostSample {
+			lost = append(lost, []string{l.Ticket, l.Session, string(l.Lane), string(l.Status), l.Why})
+		}
+		s.Grids = append(s.Grids, report.Titled{Name: "Lost", Grid: lost})
 	}
-	return nil
+	return report.Page{Title: "sluice load: " + r.Scenario + " " + r.Run, Sections: []report.Section{s}}.Write(w)
 }

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -10,9 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -178,36 +175,17 @@ func TestPlanIsRepeatable(t *testing.T) {
 	}
 }
 
-func TestProgressIsALineEveryTwoSeconds(t *testing.T) {
+func TestTheLastTenthOfATicketsWayAreTheChecks(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		var c counts
-		c.sent.Store(10)
-		c.refused.Store(1)
-		c.ended.Store(4)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		Progress{Out: &out}.run(ctx, 20, &c)
-		const state = "sent 10, ended 4, refused 1, open 5\n"
-		if want := "    2s  " + state + "    4s  " + state + "    5s  " + state; out.String() != want {
-			t.Errorf("progress %q, want %q", out.String(), want)
-		}
-	})
-}
-
-func TestProgressIsABarOnATerminal(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		var c counts
-		c.sent.Store(20)
-		c.ended.Store(10)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		Progress{Out: &out, Terminal: true}.run(ctx, 20, &c)
-		if got := out.String(); !strings.Contains(got, "45%") || !strings.Contains(got, "open 10") {
-			t.Errorf("progress %q", got)
-		}
-	})
+	c := counts{total: 20}
+	c.sent.Store(20)
+	c.refused.Store(1)
+	c.ended.Store(10)
+	c.checked.Store(4)
+	if done, total := c.Way(); done != 10+90+4 || total != 200 {
+		t.Errorf("way %d of %d", done, total)
+	}
+	if got, want := c.String(), "sent 20, ended 10, refused 1, open 9"; got != want {
+		t.Errorf("counts %q, want %q", got, want)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/internal/chat"
+	"sluice/internal/report"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -302,7 +303,7 @@ func problem(w http.ResponseWriter, status int, code string, retry bool) {
 // burst runs a burst that must begin.
 func burst(t *testing.T, to Target, cfg BurstConfig) *Report {
 	t.Helper()
-	r, err := Burst(t.Context(), to, cfg, Progress{})
+	r, err := Burst(t.Context(), to, cfg, report.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
 package load
 
 import (
-	"math"
 	"slices"
+
+	"sluice/internal/report"
 )
 
 // Spread tells how a number of samples lie. Percentiles are exact, by nearest rank: of n
@@ -39,7 +40,7 @@ func histogramOf(samples []int64) []Bucket {
 	if len(samples) == 0 {
 		return nil
 	}
-	width := roundUp(float64(max(slices.Max(samples), 1)) / buckets)
+	width := report.RoundUp(float64(max(slices.Max(samples), 1)) / buckets)
 	out := make([]Bucket, 0, buckets)
 	for up := width; ; up += width {
 		out = append(out, Bucket{UpToMS: up})
@@ -51,15 +52,4 @@ func histogramOf(samples []int64) []Bucket {
 		out[max(s-1, 0)/width].Count++
 	}
 	return out
-}
-
-// roundUp returns the next of 1, 2, 5, 10, 20, 50 …
-func roundUp(x float64) int64 {
-	unit := math.Pow(10, math.Floor(math.Log10(max(x, 1))))
-	for _, n := range []float64{1, 2, 5} {
-		if n*unit >= x {
-			return int64(n * unit)
-		}
-	}
-	return int64(10 * unit)
 }

@@ -9,20 +9,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
-)
 
-// grid is a table whose first column is aligned left and all others right. The first row
-// is the head.
-type grid [][]string
+	"sluice/internal/report"
+)
 
 // Table writes the report as aligned text: tickets, times, vendors, verdict.
 func (r *Report) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.headline())
-	for _, g := range []grid{r.ticketGrid(), r.timeGrid(), r.vendorGrid()} {
+	for _, g := range []report.Grid{r.ticketGrid(), r.timeGrid(), r.vendorGrid()} {
 		b.WriteByte('\n')
-		g.write(&b)
+		g.Write(&b)
 	}
 	if use := r.useLine(); use != "" {
 		fmt.Fprintf(&b, "\n%s\n", use)
@@ -60,8 +57,8 @@ func (r *Report) headline() string {
 		r.Scenario, r.Run, r.Target, r.Tickets, r.Settings.Tenants, pace, seconds(r.SentMS), seconds(r.AnsweredMS))
 }
 
-func (r *Report) ticketGrid() grid {
-	g := grid{{"tickets", "count", "share", ""}}
+func (r *Report) ticketGrid() report.Grid {
+	g := report.Grid{{"tickets", "count", "share", ""}}
 	row := func(name string, n int, remark string) {
 		g = append(g, []string{name, strconv.Itoa(n), percent(n, r.Tickets), remark})
 	}
@@ -130,8 +127,8 @@ func (r *Report) refusedCodes() []string {
 	})
 }
 
-func (r *Report) timeGrid() grid {
-	g := grid{{"times in ms", "count", "p50", "p95", "p99", "max"}}
+func (r *Report) timeGrid() report.Grid {
+	g := report.Grid{{"times in ms", "count", "p50", "p95", "p99", "max"}}
 	row := func(name string, s Spread) {
 		line := []string{name}
 		for _, n := range []int64{int64(s.Count), s.P50, s.P95, s.P99, s.Max} {
@@ -152,8 +149,8 @@ func (r *Report) timeGrid() grid {
 	return g
 }
 
-func (r *Report) vendorGrid() grid {
-	g := grid{{"vendors", "limit", "quota", "max in flight", "calls", "completed", "429", "cancelled", "errors", "tickets", "permits used"}}
+func (r *Report) vendorGrid() report.Grid {
+	g := report.Grid{{"vendors", "limit", "quota", "max in flight", "calls", "completed", "429", "cancelled", "errors", "tickets", "permits used"}}
 	for _, v := range r.Vendors {
 		line := []string{v.Name, known(v.Limit), known(v.Quota)}
 		if v.Measured {
@@ -181,30 +178,6 @@ func (r *Report) useLine() string {
 			seconds(c.WindowMS), c.Use.Completed, c.Use.Capacity, c.Use.Mean, c.Limit, 100*c.Use.Share)
 	}
 	return ""
-}
-
-func (g grid) write(b *strings.Builder) {
-	var widths []int
-	for _, row := range g {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range g {
-		var line strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString("  " + pad + cell)
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
 }
 
 func seconds(ms int64) string {

@@ -133,6 +133,9 @@ func (r *run) countTalks(out *Report) {
 	for _, s := range r.talks {
 		out.Duplicates += s.repeated()
 		out.Gaps += s.gaps
+		if s.id == noTalk {
+			continue
+		}
 		if s.unread {
 			if !r.interrupted {
 				out.Unread++

@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"time"
+
+	"sluice/internal/chat"
 )
 
 const (
@@ -47,12 +49,17 @@ func (r *run) verify(ctx context.Context) {
 				r.compare(ctx, j)
 			}
 		}
-		r.listen(ctx, s)
+		if s.id != noTalk {
+			r.listen(ctx, s)
+		}
 		r.counts.checked.Add(int64(len(s.jobs)))
 	})
 }
 
-// talksOf groups the accepted jobs by session.
+// noTalk stands for the session of a batch job, which has no events.
+const noTalk = ""
+
+// talksOf groups the accepted jobs by session; each of batch stands alone.
 func talksOf(jobs []*job) []*talk {
 	type name struct {
 		tenant int
@@ -61,6 +68,10 @@ func talksOf(jobs []*job) []*talk {
 	var all []*talk
 	known := map[name]*talk{}
 	for _, j := range jobs {
+		if j.ticket.Lane == chat.Batch && j.ticket.TicketID != "" {
+			all = append(all, &talk{tenant: j.tenant, id: noTalk, jobs: []*job{j}})
+			continue
+		}
 		if j.ticket.SessionID == "" {
 			continue
 		}

@@ -65,7 +65,8 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 
 // complete repeats what follows the end of a ticket; each step is done at most once.
 // Without a job the lane message is deleted instead of acknowledged. A ticket that is
-// cancelled before its own message reached the talk log gets that event first.
+// cancelled before its own message reached the talk log gets that event first. A dead
+// letter is kept before the story is told, which shows that it was.
 func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 	if s.Seq == 0 {
 		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
@@ -74,6 +75,11 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 	}
 	if _, err := q.appendEvent(ctx, p.event, &s.Ticket, slotFinal); err != nil {
 		return err
+	}
+	if s.Dead {
+		if err := q.bury(ctx, &s.Ticket); err != nil {
+			return err
+		}
 	}
 	if err := q.tell(ctx, p.story, &s.Ticket); err != nil {
 		return err

@@ -16,9 +16,10 @@ const (
 	codeWrongSequence   jetstream.ErrorCode = 10071 // the expected last sequence does not hold
 	codeStoreRefused    jetstream.ErrorCode = 10077 // any refusal by the store: the description tells
 	codeWriteInFlight   jetstream.ErrorCode = 10164 // R3: another write to the subject is under way
-	codeNoStorage       jetstream.ErrorCode = 10047
-	codeNoResources     jetstream.ErrorCode = 10023
+	codeAccountExceeded jetstream.ErrorCode = 10002 // the account's limit, or its tier's
+	codeNoResources     jetstream.ErrorCode = 10023 // the server's own limit
 	codeMemoryExhausted jetstream.ErrorCode = 10028
+	codeNoStorage       jetstream.ErrorCode = 10047
 )
 
 // inFlightTries bounds how often a compare-and-set is repeated that met another one to
@@ -61,12 +62,23 @@ func refusal(action string, err error) error {
 		switch {
 		case api.ErrorCode == codeStoreRefused && strings.Contains(api.Description, "maximum messages"):
 			return fmt.Errorf("%s: %w", action, ErrFull)
-		case api.ErrorCode == codeStoreRefused && strings.Contains(api.Description, "maximum bytes"),
-			api.ErrorCode == codeNoStorage, api.ErrorCode == codeNoResources, api.ErrorCode == codeMemoryExhausted:
+		case noRoom(api):
 			return fmt.Errorf("%s: %w: %s", action, ErrStorage, api.Description)
 		}
 	}
 	return fmt.Errorf("%s: %w", action, err)
+}
+
+// noRoom reports whether a write was refused for want of storage, whoever lacks it: the
+// account, the server, its disk, or a stream that somebody has given a size.
+func noRoom(api *jetstream.APIError) bool {
+	switch api.ErrorCode {
+	case codeAccountExceeded, codeNoResources, codeMemoryExhausted, codeNoStorage:
+		return true
+	case codeStoreRefused:
+		return strings.Contains(api.Description, "maximum bytes") || strings.Contains(api.Description, "no space left")
+	}
+	return false
 }
 
 func apiCode(err error) jetstream.ErrorCode {

@@ -13,7 +13,9 @@ import (
 const (
 	reportSubject = "control.report" // nodes to the controller
 	placeSubject  = "control.place"  // questions about the line, answered
+	intakeSubject = "control.intake" // may a message come in: answered; and what was given back
 	helloSubject  = "control.hello"  // the controller to all nodes
+	steerSubject  = "control.steer"  // operators' words about vendors, answered
 )
 
 func mailSubject(node string) string { return "control.node." + node }
@@ -74,21 +76,51 @@ func (q *Queue) Probe(ctx context.Context, node string) error {
 
 // AskPlace asks the controller about the line. ErrAbsent: there is none.
 func (q *Queue) AskPlace(ctx context.Context, body []byte) ([]byte, error) {
-	msg, err := q.nc.RequestWithContext(ctx, placeSubject, body)
+	return q.ask(ctx, placeSubject, body)
+}
+
+func (q *Queue) ask(ctx context.Context, subject string, body []byte) ([]byte, error) {
+	msg, err := q.nc.RequestWithContext(ctx, subject, body)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return nil, ErrAbsent
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for a place: %w", err)
+		return nil, fmt.Errorf("ask %s: %w", subject, err)
 	}
 	return msg.Data, nil
 }
 
+// AskSteer gives an operator's word to the controller. ErrAbsent: there is none.
+func (q *Queue) AskSteer(ctx context.Context, body []byte) ([]byte, error) {
+	msg, err := q.nc.RequestWithContext(ctx, steerSubject, body)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return nil, ErrAbsent
+	}
+	if err != nil {
+		return nil, fmt.Errorf("steer a vendor: %w", err)
+	}
+	return msg.Data, nil
+}
+
+// Steers answers operators' words with visit; those that it answers with nil are another
+// controller's. visit must not block.
+func (q *Queue) Steers(visit func(body []byte) []byte) (stop func(), err error) {
+	return q.subscribe(steerSubject, func(msg *nats.Msg) {
+		if answer := visit(msg.Data); answer != nil {
+			_ = msg.Respond(answer) // unanswered, the operator is told that nobody knows
+		}
+	})
+}
+
 // Places answers questions about the line with visit. visit must not block.
 func (q *Queue) Places(visit func(body []byte) []byte) (stop func(), err error) {
-	return q.subscribe(placeSubject, func(msg *nats.Msg) {
-		if answer := visit(msg.Data); answer != nil {
-			_ = msg.Respond(answer) // unanswered, the place is not shown
+	return q.answer(placeSubject, visit) // unanswered, the place is not shown
+}
+
+func (q *Queue) answer(subject string, visit func(body []byte) []byte) (stop func(), err error) {
+	return q.subscribe(subject, func(msg *nats.Msg) {
+		if answer := visit(msg.Data); answer != nil && msg.Reply != "" {
+			_ = msg.Respond(answer) // lost, it is as if nobody had answered
 		}
 	})
 }

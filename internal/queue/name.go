@@ -10,13 +10,18 @@ import (
 const (
 	talkStream  = "TALK"
 	storyStream = "STORY"
+	deadStream  = "DEAD"
+	auditStream = "AUDIT"
 
-	ticketBucket  = "tickets"
-	sessionBucket = "sessions"
-	keyBucket     = "keys"
-	tenantBucket  = "tenants"
-	ruleBucket    = "rules"
-	controlBucket = "control"
+	ticketBucket   = "tickets"
+	sessionBucket  = "sessions"
+	keyBucket      = "keys"
+	tenantBucket   = "tenants"
+	ruleBucket     = "rules"
+	controlBucket  = "control"
+	awayBucket     = "away"
+	steeringBucket = "steering"
+	operatorBucket = "operators"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
@@ -47,6 +52,8 @@ func questionFilter(tenant, session string) string {
 }
 
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
+
+func deadSubject(ticket string) string { return "dead." + ticket }
 
 func deltaSubject(tenant, session string) string { return "delta." + tenant + "." + session }
 

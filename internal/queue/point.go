@@ -17,6 +17,7 @@ const (
 
 	EndTicket Point = "end.ticket" // the ticket ends, with its whole reply
 	EndEvent  Point = "end.event"  // the final event enters the talk log
+	EndDead   Point = "end.dead"   // a job that we could not answer is kept as a dead letter
 	EndStory  Point = "end.story"  // the ended ticket is told to the recorder
 	EndLane   Point = "end.lane"   // the lane message is acknowledged
 
@@ -24,6 +25,8 @@ const (
 	CancelEvent  Point = "cancel.event"
 	CancelStory  Point = "cancel.story"
 	CancelLane   Point = "cancel.lane" // the lane message is deleted
+
+	RequeueLetter Point = "requeue.letter" // a dead letter goes, after its new ticket was accepted
 )
 
 // Points returns all write points.
@@ -31,8 +34,9 @@ func Points() []Point {
 	return []Point{
 		IntakeKey, IntakeTicket, IntakeLane, IntakeEvent, IntakeQueued,
 		TakeTicket, BackTicket,
-		EndTicket, EndEvent, EndStory, EndLane,
+		EndTicket, EndEvent, EndDead, EndStory, EndLane,
 		CancelTicket, CancelEvent, CancelStory, CancelLane,
+		RequeueLetter,
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 type Config struct {
 	Bounds   map[chat.Lane]int // accepted and not ended, per lane; every lane is required
 	Replicas int               // of every stream and bucket; 0: 1
-	// MaxStore is the store's size in bytes: from nine tenths of it on Accept refuses
-	// with ErrStorage, so that what was accepted can still be answered. 0: not known.
+	// MaxStore is the store's size in bytes, 0: not known. From nine tenths of it, or of
+	// the account's own limit, Accept refuses with ErrStorage, so that what was accepted
+	// can still be answered.
 	MaxStore   int64
 	KeepEvents time.Duration // talk log and stories; 0: 7 days
 	KeepTicket time.Duration // an ended ticket in the bucket; 0: 24 h
@@ -65,12 +66,18 @@ type Queue struct {
 	store storeGuard
 	talk  jetstream.Stream
 	story jetstream.Stream
+	dead  jetstream.Stream
 
 	tickets  jetstream.KeyValue
 	sessions jetstream.KeyValue
 	keys     jetstream.KeyValue
 	tenants  jetstream.KeyValue
 	control  jetstream.KeyValue
+	away     jetstream.KeyValue
+
+	audit     jetstream.Stream
+	steering  jetstream.KeyValue
+	operators jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -88,8 +95,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 		return nil, fmt.Errorf("open jetstream: %w", err)
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
-	q.store.limit = cfg.MaxStore / 10 * 9
-	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openBuckets} {
+	q.store.log = cfg.Log
+	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openAudit, q.openBuckets} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -130,11 +137,16 @@ func (q *Queue) openConsumer(ctx context.Context, s jetstream.Stream) error {
 			return err
 		}
 	}
-	_, err := s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+	_, err := s.CreateOrUpdateConsumer(ctx, dispatchConfig())
+	return err
+}
+
+// dispatchConfig is the one consumer of each lane.
+func dispatchConfig() jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
 		Durable: dispatchConsumer, AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: AckWait, MaxAckPending: -1, MaxDeliver: -1, MaxWaiting: 64,
-	})
-	return err
+	}
 }
 
 func (q *Queue) openLogs(ctx context.Context) (err error) {
@@ -165,6 +177,9 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.keys, jetstream.KeyValueConfig{Bucket: keyBucket, TTL: q.cfg.KeepKey}},
 		{&q.tenants, jetstream.KeyValueConfig{Bucket: tenantBucket}},
 		{&q.control, jetstream.KeyValueConfig{Bucket: controlBucket, LimitMarkerTTL: time.Minute}},
+		{&q.away, jetstream.KeyValueConfig{Bucket: awayBucket, TTL: keepAway, LimitMarkerTTL: time.Minute}},
+		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
+		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

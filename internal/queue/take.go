@@ -10,8 +10,9 @@ import (
 
 // Admit brings the ticket of a job that just came to the state in which it can wait:
 // queued, with its event in the talk log, whatever the intake or a former holder
-// left undone. ErrEnded: it had ended; its last steps are repeated and the lane
-// message is gone. Any other error leaves the job to its holder, who hands it back.
+// left undone. A taking that came to nothing is noted among its failures. ErrEnded: it
+// had ended; its last steps are repeated and the lane message is gone. Any other error
+// leaves the job to its holder, who hands it back.
 func (q *Queue) Admit(ctx context.Context, j *Job) (Stored, error) {
 	s, err := q.Ticket(ctx, j.Ticket.ID)
 	if errors.Is(err, ErrNotFound) {
@@ -33,6 +34,7 @@ func (q *Queue) Admit(ctx context.Context, j *Job) (Stored, error) {
 		return s, errors.Join(ErrEnded, q.complete(ctx, endSteps, s, j))
 	case s.Status == chat.Running:
 		// Its holder is dead or was thought dead: the lane gave the job to us.
+		s.Fail("its holder died or left it", time.Now().UTC())
 		return q.requeue(ctx, s)
 	}
 	return s, nil
@@ -54,14 +56,23 @@ func (q *Queue) Finish(ctx context.Context, j *Job) error {
 // restore recreates a ticket that is missing from its lane message, unless the talk
 // log shows that it ended.
 func (q *Queue) restore(ctx context.Context, j *Job) (Stored, error) {
-	final, _, err := q.last(ctx, talkSubject(&j.Ticket, slotFinal))
+	s, err := q.recreate(ctx, &j.Ticket)
+	if errors.Is(err, ErrEnded) {
+		err = errors.Join(err, q.ack(ctx, EndLane, j))
+	}
+	return s, err
+}
+
+// recreate makes a missing ticket anew, as accepting. ErrEnded: it ended.
+func (q *Queue) recreate(ctx context.Context, accepted *chat.Ticket) (Stored, error) {
+	final, _, err := q.last(ctx, talkSubject(accepted, slotFinal))
 	if err != nil {
 		return Stored{}, err
 	}
 	if final != nil {
-		return Stored{Ticket: j.Ticket}, errors.Join(ErrEnded, q.ack(ctx, EndLane, j))
+		return Stored{Ticket: *accepted}, ErrEnded
 	}
-	t := j.Ticket
+	t := *accepted
 	t.Status = chat.Accepting
 	s, err := q.create(ctx, IntakeTicket, t)
 	if errors.Is(err, ErrLost) {

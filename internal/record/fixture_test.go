@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	r := New(w.q, w.book.Load, 90*24*time.Hour, zerolog.Nop())
+	r := New(w.q, w.book.Load, func() time.Duration { return 90 * 24 * time.Hour }, zerolog.Nop())
 	go func() { ended <- r.Run(ctx); close(ended) }()
 	stop = func() {
 		cancel()

@@ -29,13 +29,13 @@ const (
 type Recorder struct {
 	queue *queue.Queue
 	book  func() *ledger.Ledger
-	keep  time.Duration
+	keep  func() time.Duration
 	log   zerolog.Logger
 }
 
 // New returns a recorder. book returns the ledger, or nil while there is none; the
-// ledger keeps tickets and events for keep.
-func New(q *queue.Queue, book func() *ledger.Ledger, keep time.Duration, log zerolog.Logger) *Recorder {
+// ledger keeps tickets and events for as long as keep says at the time.
+func New(q *queue.Queue, book func() *ledger.Ledger, keep func() time.Duration, log zerolog.Logger) *Recorder {
 	return &Recorder{queue: q, book: book, keep: keep, log: log.With().Str("stage", "recorder").Logger()}
 }
 

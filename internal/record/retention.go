@@ -27,7 +27,7 @@ func (r *Recorder) retain(ctx context.Context) {
 		if book == nil {
 			continue
 		}
-		gone, err := book.DropBefore(ctx, time.Now().Add(-r.keep))
+		gone, err := book.DropBefore(ctx, time.Now().Add(-r.keep()))
 		switch {
 		case err != nil && ctx.Err() == nil:
 			r.log.Warn().Err(err).Msg("retention, going on within the hour")

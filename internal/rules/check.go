@@ -25,6 +25,7 @@ func (d *document) check(r *Rules) {
 	d.checkSMS(r.SMS)
 	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
 	d.span("retention.events", r.Retention.Events, hour, 0)
+	d.count("max_deliver", r.MaxDeliver, 1, 100)
 	if r.Replicas != 1 && r.Replicas != 3 && r.Replicas != 5 {
 		d.fault("replicas", "must be 1, 3 or 5, is %d", r.Replicas)
 	}

@@ -45,9 +45,10 @@ func builtin() *Rules {
 			Answers: hour, Jitter: 5 * minute, Retrieval: 10 * minute, Prompts: hour,
 			Tools: 30 * minute, Session: 30 * minute,
 		},
-		SMS:       SMS{Provider: "outbox", PerNumberPerDay: 10, PerTenantPerDay: 1000, Countries: []string{"CN", "US"}},
-		Retention: Retention{Tickets: 90 * day, Events: 7 * day},
-		Replicas:  1,
+		SMS:        SMS{Provider: "outbox", PerNumberPerDay: 10, PerTenantPerDay: 1000, Countries: []string{"CN", "US"}},
+		Retention:  Retention{Tickets: 90 * day, Events: 7 * day},
+		MaxDeliver: 5,
+		Replicas:   1,
 	}
 }
 

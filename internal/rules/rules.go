@@ -22,7 +22,10 @@ type Rules struct {
 	Cache     Cache              `yaml:"cache"`
 	SMS       SMS                `yaml:"sms"`
 	Retention Retention          `yaml:"retention"`
-	Replicas  int                `yaml:"replicas"` // of every stream and bucket: 1, 3 or 5. Defaults to 1.
+	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
+	// it is answered by the template and kept as a dead letter. Defaults to 5.
+	MaxDeliver int `yaml:"max_deliver"`
+	Replicas   int `yaml:"replicas"` // of every stream and bucket: 1, 3 or 5. Defaults to 1.
 }
 
 // The chains that a document may describe.

@@ -19,6 +19,10 @@ type Config struct {
 	// Addr is the TCP address that Listen binds. Defaults to "127.0.0.1:0", any free port.
 	Addr string
 
+	// More are further TCP addresses that lead to the same vendor: endpoints of one account, which count towards one
+	// quota and one set of statistics.
+	More []string
+
 	// Quota is the contracted number of concurrent calls; a call above it is refused with
 	// 429 and Retry-After. 0 is no quota.
 	Quota int

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 )
 
 // Server is a set of vendors on ports of their own, with one control port for all. It is
 // made by Listen and safe for concurrent use.
 type Server struct {
 	vendors []*Vendor
-	ports   []net.Listener // one a vendor, in the same order
+	ports   [][]net.Listener // of each vendor, in the same order
 	control net.Listener
 }
 
@@ -40,15 +41,17 @@ func (s *Server) listen(ctx context.Context, controlAddr string, vendors []Confi
 		if err != nil {
 			return err
 		}
-		addr := cfg.Addr
-		if addr == "" {
-			addr = "127.0.0.1:0"
+		s.vendors, s.ports = append(s.vendors, v), append(s.ports, nil)
+		for _, addr := range append([]string{cfg.Addr}, cfg.More...) {
+			if addr == "" {
+				addr = "127.0.0.1:0"
+			}
+			port, err := lc.Listen(ctx, "tcp", addr)
+			if err != nil {
+				return fmt.Errorf("listen for simulated vendor %s on %s: %w", cfg.Name, addr, err)
+			}
+			s.ports[len(s.ports)-1] = append(s.ports[len(s.ports)-1], port)
 		}
-		port, err := lc.Listen(ctx, "tcp", addr)
-		if err != nil {
-			return fmt.Errorf("listen for simulated vendor %s on %s: %w", cfg.Name, addr, err)
-		}
-		s.vendors, s.ports = append(s.vendors, v), append(s.ports, port)
 	}
 	if controlAddr == "" {
 		return nil
@@ -66,7 +69,9 @@ func (s *Server) listen(ctx context.Context, controlAddr string, vendors []Confi
 func (s *Server) Run(ctx context.Context) error {
 	sites := make([]site, 0, len(s.vendors)+1)
 	for i, v := range s.vendors {
-		sites = append(sites, site{v.Handler(), s.ports[i]})
+		for _, port := range s.ports[i] {
+			sites = append(sites, site{v.Handler(), port})
+		}
 	}
 	if s.control != nil {
 		sites = append(sites, site{s.controls(), s.control})
@@ -99,12 +104,25 @@ func (s *Server) Vendor(name string) *Vendor {
 // URL returns the base URL of a vendor's API, such as "http://127.0.0.1:9101/v1", or ""
 // for an unknown name.
 func (s *Server) URL(name string) string {
-	for i, v := range s.vendors {
-		if v.Name() == name {
-			return "http://" + s.ports[i].Addr().String() + "/v1"
-		}
+	if urls := s.URLs(name); len(urls) > 0 {
+		return urls[0]
 	}
 	return ""
+}
+
+// URLs returns the base URLs of a vendor's API, that of Config.Addr first.
+func (s *Server) URLs(name string) []string {
+	for i, v := range s.vendors {
+		if v.Name() != name {
+			continue
+		}
+		var urls []string
+		for _, port := range s.ports[i] {
+			urls = append(urls, "http://"+port.Addr().String()+"/v1")
+		}
+		return urls
+	}
+	return nil
 }
 
 // ControlURL returns the base URL of the control port, or "" when there is none.
@@ -118,7 +136,7 @@ func (s *Server) ControlURL() string {
 // Close frees the ports of a server that does not run.
 func (s *Server) Close() error {
 	var errs []error
-	for _, port := range s.ports {
+	for _, port := range slices.Concat(s.ports...) {
 		errs = append(errs, port.Close())
 	}
 	if s.control != nil {

@@ -77,6 +77,52 @@ func TestServerRunsSeveralVendorsUntilItIsStopped(t *testing.T) {
 	}
 }
 
+// An account's quota holds for all its endpoints together.
+func TestEndpointsOfOneVendorCountAsOne(t *testing.T) {
+	t.Parallel()
+	s, err := Listen(t.Context(), "", []Config{{Name: "a", More: []string{"", ""}, Quota: 2, Behaviour: Behaviour{HangShare: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	urls := s.URLs("a")
+	if len(urls) != 3 || urls[0] != s.URL("a") || urls[1] == urls[2] || s.URLs("b") != nil {
+		t.Fatalf("urls = %v", urls)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	hung := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			res, err := client.Post(urls[i]+"/chat/completions", "application/json", strings.NewReader(plainQuestion("hi")))
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			hung <- err
+		}()
+	}
+	for deadline := time.Now().Add(10 * time.Second); s.Vendor("a").Stats().InFlight < 2; {
+		if time.Now().After(deadline) {
+			t.Fatalf("the calls did not arrive: %+v", s.Vendor("a").Stats())
+		}
+		<-time.After(time.Millisecond)
+	}
+	if status, _, body := do(t, http.MethodPost, urls[2]+"/chat/completions", "", plainQuestion("hi")); status != http.StatusTooManyRequests {
+		t.Errorf("a third call by the third endpoint: %d %s", status, body)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("run: %v", err)
+	}
+	for range 2 {
+		<-hung
+	}
+	if got := s.Vendor("a").Stats(); got.Calls != 3 || got.Refused != 1 || got.InFlight != 0 {
+		t.Errorf("stats %+v", got)
+	}
+}
+
 func TestListenNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,6 +136,7 @@ func TestListenNamesWhatIsWrong(t *testing.T) {
 		"slow: -1":                      {{Name: "a", Behaviour: Behaviour{Slow: -1}}},
 		"two vendors have it":           {{Name: "a"}, {Name: "a"}},
 		"listen for simulated vendor b": {{Name: "a"}, {Name: "b", Addr: taken.Addr().String()}},
+		"listen for simulated vendor c": {{Name: "a"}, {Name: "c", More: []string{"", taken.Addr().String()}}},
 	} {
 		if _, err := Listen(t.Context(), "", configs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/crypto/bcrypt"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+	"sluice/internal/rules"
+)
+
+const adminPassword = "correct horse"
+
+// breakers is a controller that knows vendor a and runs nothing.
+type breakers struct {
+	mu    sync.Mutex
+	state string // of vendor a
+}
+
+func (b *breakers) States(context.Context) (map[string]VendorState, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return map[string]VendorState{"a": {InUse: 2, Limit: 48, Breaker: b.state}}, nil
+}
+
+func (b *breakers) Running(context.Context) (map[chat.Lane]int, error) {
+	return map[chat.Lane]int{}, nil
+}
+
+func (b *breakers) OpenBreaker(_ context.Context, vendor string) error { return b.turn(vendor, "open") }
+
+func (b *breakers) CloseBreaker(_ context.Context, vendor string) error {
+	return b.turn(vendor, "closed")
+}
+
+func (b *breakers) turn(vendor, state string) error {
+	if vendor != "a" {
+		return errors.New("nobody answers")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.state = state
+	return nil
+}
+
+// nodes starts n nodes over one engine, with an operator admin, the shipped rules and
+// the tenants demo (high) and shop (normal).
+func nodes(t *testing.T, n int) []*fixture {
+	t.Helper()
+	srv, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+	must(t, err)
+	t.Cleanup(srv.Stop)
+	shipped, err := rules.Parse("shipped", rules.Default())
+	must(t, err)
+	vendors := &breakers{state: "closed"}
+	var all []*fixture
+	for i := range n {
+		all = append(all, node(t, srv, shipped, vendors, []string{"one", "two"}[i]))
+	}
+	first := all[0]
+	hash, err := bcrypt.GenerateFromPassword([]byte(adminPassword), bcrypt.MinCost)
+	must(t, err)
+	must(t, first.queue.SetAdmin(t.Context(), "admin", string(hash)))
+	first.demo, first.shop = first.tenant("demo", chat.High), first.tenant("shop", chat.Normal)
+	_, err = first.deps.Store.Store(t.Context(), rules.Default(), 0)
+	must(t, err)
+	for _, f := range all {
+		f.demo, f.shop = first.demo, first.shop
+	}
+	return all
+}
+
+func node(t *testing.T, srv *queue.Server, shipped *rules.Rules, vendors Vendors, name string) *fixture {
+	t.Helper()
+	nc, err := srv.Dial()
+	must(t, err)
+	t.Cleanup(nc.Close)
+	store, err := queue.OpenRules(t.Context(), nc, 1)
+	must(t, err)
+	bounds := map[chat.Lane]int{}
+	for _, l := range chat.Lanes() {
+		bounds[l] = shipped.Lanes[l].Bound
+	}
+	q, err := queue.Open(t.Context(), nc, queue.Config{Bounds: bounds, Log: zerolog.Nop()})
+	must(t, err)
+	lanes, err := queue.NewLanes(q, queue.LanesConfig{Node: name, Intake: true, Log: zerolog.Nop(),
+		Answer: func(t *chat.Ticket, reason chat.Reason) chat.Answer {
+			return chat.Answer{Reply: chat.Reply{Text: "later", HTML: "later", Locale: "en"}, Route: chat.RouteTemplate, Reason: reason}
+		}})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- lanes.Run(ctx) }()
+	t.Cleanup(func() { cancel(); must(t, <-ended) })
+	<-lanes.Ready()
+	a, err := New(Deps{
+		Queue: q, Rules: func() *rules.Rules { return shipped }, Classify: classifyByWord, Line: frontLine{}, Lanes: lanes,
+		Store: store, Vendors: vendors, Log: zerolog.Nop(),
+		Unfit: func(now, next *rules.Rules) (string, string) {
+			if now.Replicas != next.Replicas {
+				return "replicas", "must stay"
+			}
+			return "", ""
+		},
+	}, Config{})
+	must(t, err)
+	f := &fixture{API: a, t: t, queue: q, engine: nc, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	f.serve()
+	return f
+}
+
+// login returns the cookie and the CSRF token of the operator admin.
+func (f *fixture) login() (cookie, csrf string) {
+	f.t.Helper()
+	a := f.call("POST", "/admin/api/login", "", map[string]string{"user": "admin", "password": adminPassword})
+	if a.status != http.StatusOK {
+		f.t.Fatalf("login: %d %s", a.status, a.raw)
+	}
+	cookie, _, _ = strings.Cut(a.header.Get("Set-Cookie"), ";")
+	return cookie, a.text("csrf")
+}
+
+// admin makes an operator's call with a login; the cookie is made at the first one.
+func (f *fixture) admin(method, path string, body any, headers ...string) answer {
+	f.t.Helper()
+	if f.cookie == "" {
+		f.cookie, f.csrf = f.login()
+	}
+	return f.call(method, "/admin/api/"+path, "", body, append([]string{"Cookie", f.cookie, "X-CSRF-Token", f.csrf}, headers...)...)
+}
+
+// lane reads a lane in the overview.
+func (f *fixture) lane(name chat.Lane) Lane {
+	f.t.Helper()
+	l, err := f.API.lane(f.t.Context(), name, map[chat.Lane]int{})
+	must(f.t, err)
+	return l
+}
+
+// await waits until ok holds, and fails after a while.
+func (f *fixture) await(what string, ok func() bool) {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	defer cancel()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for !ok() {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			f.t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+var why = map[string]any{"reason": "because of a test"}
+
+// with adds fields to a reason.
+func with(fields map[string]any) map[string]any {
+	body := map[string]any{"reason": "because of a test"}
+	for k, v := range fields {
+		body[k] = v
+	}
+	return body
+}

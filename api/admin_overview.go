@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/chat"
+)
+
+// VendorState is what the controller knows about a vendor.
+type VendorState struct {
+	InUse   int    `json:"in_use" doc:"permits"`
+	Limit   int    `json:"limit" doc:"permits, as in force now"`
+	Breaker string `json:"breaker,omitempty" doc:"closed, half-open or open"`
+}
+
+// Vendors tells of the calls under way, and steers breakers by hand.
+type Vendors interface {
+	// States returns what is known of each vendor, by name.
+	States(ctx context.Context) (map[string]VendorState, error)
+	// Running returns how many tickets of each lane a vendor works on.
+	Running(ctx context.Context) (map[chat.Lane]int, error)
+	// OpenBreaker lets no call through to a vendor until CloseBreaker.
+	OpenBreaker(ctx context.Context, vendor string) error
+	// CloseBreaker lets calls through again.
+	CloseBreaker(ctx context.Context, vendor string) error
+}
+
+// Overview is how everything stands.
+type Overview struct {
+	Lanes       []Lane       `json:"lanes" nullable:"false"`
+	Vendors     []Vendor     `json:"vendors" nullable:"false"`
+	Controller  string       `json:"controller" doc:"the node that grants permits; empty: none now"`
+	Dispatchers []string     `json:"dispatchers" nullable:"false" doc:"nodes that may hold permits"`
+	Intakes     []string     `json:"intakes" nullable:"false" doc:"live nodes that take messages in"`
+	Checks      []Dependency `json:"checks" nullable:"false" doc:"what this node works with"`
+}
+
+type overviewOutput struct{ Body Overview }
+
+func (a *API) registerOverview(api huma.API) {
+	manage(a, api, huma.Operation{
+		OperationID: "admin-overview", Method: http.MethodGet, Path: "overview", Summary: "How everything stands",
+	}, nil, a.overview)
+}
+
+func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
+	o := Overview{Dispatchers: []string{}, Intakes: []string{}, Checks: ask(ctx, a.deps.Checks, a.deps.Log)}
+	running := a.running(ctx)
+	for _, name := range chat.Lanes() {
+		l, err := a.lane(ctx, name, running)
+		if err != nil {
+			return nil, err
+		}
+		o.Lanes = append(o.Lanes, l)
+	}
+	o.Vendors = a.vendors(ctx)
+	var err error
+	if o.Controller, err = a.deps.Queue.Controller(ctx); err != nil {
+		return nil, unavailable(err)
+	}
+	dispatchers, err := a.deps.Queue.Nodes(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	intakes, err := a.deps.Queue.Intakes(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	o.Dispatchers, o.Intakes = append(o.Dispatchers, dispatchers...), append(o.Intakes, intakes...)
+	return &overviewOutput{o}, nil
+}
+
+// running returns how many tickets of each lane a vendor works on, or nil.
+func (a *API) running(ctx context.Context) map[chat.Lane]int {
+	if a.deps.Vendors == nil {
+		return nil
+	}
+	running, err := a.deps.Vendors.Running(ctx)
+	if err != nil {
+		a.deps.Log.Debug().Err(err).Str("stage", "api").Msg("nobody tells what runs")
+		return nil
+	}
+	return running
+}

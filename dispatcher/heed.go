@@ -1,0 +1,47 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"sluice/internal/queue"
+)
+
+// errTaken stops the work on a job that somebody else has taken: our signs of life came
+// too late for its lane.
+var errTaken = errors.New("another holder has the ticket")
+
+// heed reads a running ticket again with each heartbeat and stops the work on it when
+// somebody else has written it: the nudge of a cancel may be lost. stop ends that and waits.
+func (d *Dispatcher) heed(ctx context.Context, j *job, s queue.Stored) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		ticker := time.NewTicker(queue.Heartbeat)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			now, err := d.queue.Ticket(ctx, s.ID)
+			switch {
+			case err != nil || now.Rev <= s.Rev:
+				// An engine that does not answer says nothing about the ticket.
+			case now.Status.Ended():
+				j.cancel(errCancelled)
+				return
+			default:
+				j.cancel(errTaken)
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		reader.Wait()
+	}
+}

@@ -1,0 +1,66 @@
+package chat
+
+import (
+	"strings"
+	"time"
+)
+
+// Failure is one taking of a ticket that came to nothing, for operators: a customer
+// never reads the cause.
+type Failure struct {
+	Attempt   int       `json:"attempt"`
+	StartedAt time.Time `json:"started_at"`
+	At        time.Time `json:"at"` // when it was noticed
+	Cause     string    `json:"cause"`
+}
+
+// maxCause is the longest cause that is kept, in bytes.
+const maxCause = 500
+
+// Fail notes that the present taking came to nothing, at now. The caller stores it.
+func (t *Ticket) Fail(cause string, now time.Time) {
+	cause = strings.ToValidUTF8(cause[:min(len(cause), maxCause)], "")
+	f := Failure{Attempt: t.Attempts, At: now, Cause: cause}
+	if t.StartedAt != nil {
+		f.StartedAt = *t.StartedAt
+	}
+	t.Failures = append(t.Failures, f)
+}
+
+// Again returns the ticket that asks the same question anew at now, with as much time
+// as t had. Nothing of t's life comes with it.
+func (t *Ticket) Again(id string, now time.Time) Ticket {
+	return Ticket{
+		ID: id, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, RetryOf: t.ID,
+		Message: t.Message, Language: t.Language, Phone: t.Phone, CallbackURL: t.CallbackURL,
+		Customer: t.Customer, Metadata: t.Metadata, Intent: t.Intent, Urgent: t.Urgent,
+		AcceptedAt: now, Deadline: now.Add(t.Deadline.Sub(t.AcceptedAt)),
+	}
+}
+
+// Step is one thing that happened to a ticket.
+type Step struct {
+	At      time.Time `json:"at"`
+	What    string    `json:"what"` // accepted, taken, failed, or the status of the end
+	Attempt int       `json:"attempt,omitempty"`
+	Why     string    `json:"why,omitempty"` // the cause of a failure, the reason of an end
+}
+
+// Story tells what happened to the ticket as far as it is known, in order.
+func (t *Ticket) Story() []Step {
+	story := []Step{{At: t.AcceptedAt, What: "accepted"}}
+	failed := false
+	for _, f := range t.Failures {
+		story = append(story,
+			Step{At: f.StartedAt, What: "taken", Attempt: f.Attempt},
+			Step{At: f.At, What: "failed", Attempt: f.Attempt, Why: f.Cause})
+		failed = failed || f.Attempt == t.Attempts
+	}
+	if t.StartedAt != nil && !failed {
+		story = append(story, Step{At: *t.StartedAt, What: "taken", Attempt: t.Attempts})
+	}
+	if t.EndedAt != nil {
+		story = append(story, Step{At: *t.EndedAt, What: string(t.Status), Why: string(t.Reason)})
+	}
+	return story
+}

@@ -1,0 +1,105 @@
+package drill
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sluice/internal/sim"
+)
+
+// Scale is how much faster than in life everything runs.
+const Scale = 20
+
+// A simulated call, and what the rules say of calls, in the drill's time.
+const (
+	callMean   = 400 * time.Millisecond
+	callP95    = 720 * time.Millisecond
+	callMax    = time.Second
+	firstMean  = 40 * time.Millisecond
+	firstP95   = 72 * time.Millisecond
+	maxWait    = time.Second // the least that rules allow
+	firstToken = 10 * time.Second / Scale
+	slowAfter  = 5 * time.Second / Scale
+	window     = 2 * time.Second // of the breaker; a twentieth would be below its least
+	cooldown   = 30 * time.Second / Scale
+	probes     = 3
+	minCalls   = 10
+	// What a vendor needs to notice that its caller has left is not scaled, but is short.
+	releaseAfter = 50 * time.Millisecond
+)
+
+// healthy is how vendors behave when nothing is wrong.
+func healthy() sim.Behaviour {
+	call := sim.Lognormal(callMean, callP95)
+	call.Max = callMax
+	return sim.Behaviour{FirstToken: sim.Lognormal(firstMean, firstP95), Call: call}
+}
+
+// account is a vendor's account: what was contracted, and how many permits come of it.
+type account struct {
+	name    string
+	quota   int
+	permits int // quota × 0.8
+	elastic float64
+}
+
+// accounts are three vendors of 8, 6 and 4 permits: small enough that two cores keep up,
+// and each of the last two together can carry the steady load.
+func accounts() []account {
+	return []account{{name: "a", quota: 10, permits: 8}, {name: "b", quota: 8, permits: 6}, {name: "c", quota: 5, permits: 4}}
+}
+
+func permitsOf(all []account) (n int) {
+	for _, a := range all {
+		n += a.permits
+	}
+	return n
+}
+
+// setting is what differs between the rules of drills.
+type setting struct {
+	replicas int
+	headroom float64       // 0: 0.8
+	connect  time.Duration // 0: 2 s ÷ Scale
+}
+
+// rules writes the rules of a drill.
+func rules(vendors []*vendor, s setting) string {
+	if s.replicas == 0 {
+		s.replicas = 1
+	}
+	if s.headroom == 0 {
+		s.headroom = 0.8
+	}
+	if s.connect == 0 {
+		s.connect = 2 * time.Second / Scale
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `replicas: %d
+lanes:
+  high:   {bound: 2000, max_wait: %[2]s, elastic: true}
+  normal: {bound: 2000, max_wait: %[2]s, age: 1s}
+  low:    {bound: 2000, max_wait: %[2]s, age: 1s}
+  batch:  {bound: 10000, max_wait: 1h, share: 0.5}
+intake:
+  tenant: {qps: 100000, burst: 100000, user_tokens_per_minute: 0}
+valve:
+  window: 10s
+  hold: 4s
+  levels: [{depth: 0.5, errors: 0.05, p99: 400ms, wait: 150ms}, {depth: 0.8, errors: 0.10, p99: 500ms, wait: 300ms}, {depth: 0.9, errors: 0.20, p99: 750ms, wait: 450ms}]
+vendors:
+`, s.replicas, maxWait)
+	for _, v := range vendors {
+		fmt.Fprintf(&b, `  - name: %s
+    endpoints: [{url: %q}]
+    models: {strong: model-l, light: model-s}
+    quota: %d
+    headroom: %g
+    elastic: %g
+    timeouts: {connect: %s, first_token: %s, gap: 750ms, call: 3s, stream: 6s, release_after_cancel: %s}
+    breaker: {window: %s, min_calls: %d, failures: 0.5, slow: 0.3, slow_after: %s, cooldown: %s, probes: %d}
+`, v.name, v.url, v.quota, s.headroom, v.elastic, s.connect, firstToken, releaseAfter, window, minCalls, slowAfter, cooldown, probes)
+	}
+	return b.String()
+}

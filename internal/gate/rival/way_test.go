@@ -1,0 +1,87 @@
+//go:build linux
+
+package rival
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/llm"
+)
+
+// modelName is the vendor's name of its model.
+const modelName = "model-l"
+
+// generator is what all ways offer.
+type generator interface {
+	GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error)
+}
+
+// way is one way from a caller to the vendor.
+type way struct {
+	name  string
+	model generator
+	child *child // stands between; nil: all of it is in this process
+}
+
+// The names of the ways.
+const (
+	direct = "direct"
+	byGate = "gate"
+	plain  = "reverseproxy"
+	ha     = "haproxy"
+)
+
+// ways are all that can be had to one vendor, the direct one first.
+type ways []way
+
+// startWays opens the ways to a vendor. missing says what cannot be had.
+func (r *rig) startWays(t testing.TB, vendor string) (all ways, missing string) {
+	t.Helper()
+	to := r.vendors.urls[vendor]
+	all = ways{
+		{name: direct, model: newClient(t, to)},
+		{name: byGate, model: newGated(t, r.member, newClient(t, to))},
+	}
+	c, base := startProxy(t, to)
+	all = append(all, way{name: plain, model: newClient(t, base), child: c})
+	program, found := haproxyProgram()
+	if !found {
+		return all, errNoHAProxy
+	}
+	c, base = startHAProxy(t, program, to)
+	return append(all, way{name: ha, model: newClient(t, base), child: c}), ""
+}
+
+func newClient(t testing.TB, base string) *llm.Client {
+	t.Helper()
+	c, err := llm.New(llm.Config{Vendor: "a", BaseURL: base, Model: modelName, MaxConns: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// conversation is a prompt of 3 KiB: what a customer asks after some talk.
+func conversation() []llms.MessageContent {
+	return []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeSystem, strings.Repeat("Answer briefly, say only what you know. ", 10)),
+		llms.TextParts(llms.ChatMessageTypeHuman, "I ordered two lamps and one came broken."+strings.Repeat(" It was in the box.", 60)),
+		llms.TextParts(llms.ChatMessageTypeAI, strings.Repeat("Please send a photo of it, we will see. ", 40)),
+		llms.TextParts(llms.ChatMessageTypeHuman, "Done. When does the new one arrive?"),
+	}
+}
+
+// once makes one call; stream: the answer comes piece by piece, as customers get it.
+func (w way) once(ctx context.Context, messages []llms.MessageContent, stream bool) error {
+	options := []llms.CallOption{llms.WithMaxTokens(800)}
+	if stream {
+		options = append(options, llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
+	}
+	_, err := w.model.GenerateContent(ctx, messages, options...)
+	return err
+}

@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// maxAudit is how many entries the audit keeps: the oldest go first.
+const maxAudit = 100_000
+
+// Audit is one entry about what an operator changed.
+type Audit struct {
+	Seq    uint64    `json:"seq"` // its place, from 1; given by Note
+	At     time.Time `json:"at"`
+	Actor  string    `json:"actor"`
+	Action string    `json:"action"`           // such as lane.pause
+	Target string    `json:"target,omitempty"` // what it was done to
+	Reason string    `json:"reason"`
+	Result string    `json:"result,omitempty"` // what came of it, where that was not known when it began
+}
+
+// openAudit makes the stream of the audit. Nothing in it can be deleted.
+func (q *Queue) openAudit(ctx context.Context) (err error) {
+	q.audit, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: auditStream, Subjects: []string{"audit.>"}, Storage: jetstream.FileStorage,
+		MaxMsgs: maxAudit, Replicas: q.cfg.Replicas, AllowDirect: false, DenyDelete: true, DenyPurge: true,
+	})
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", auditStream, err)
+	}
+	return nil
+}
+
+// Note adds an entry to the audit.
+func (q *Queue) Note(ctx context.Context, a Audit) error {
+	body, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode audit entry: %w", err)
+	}
+	_, err = q.js.Publish(ctx, "audit."+a.Action, body)
+	return refusal("note "+a.Action+" in the audit", err)
+}
+
+// Audits returns the newest entries before a place (0: the end), newest first, at most limit.
+func (q *Queue) Audits(ctx context.Context, before uint64, limit int) ([]Audit, error) {
+	info, err := q.audit.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit: %w", err)
+	}
+	all := []Audit{}
+	seq := info.State.LastSeq
+	if before > 0 {
+		seq = min(seq, before-1)
+	}
+	for ; seq >= max(1, info.State.FirstSeq) && len(all) < limit; seq-- {
+		raw, err := q.audit.GetMsg(ctx, seq)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // dropped since
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the audit: %w", err)
+		}
+		var a Audit
+		if err := json.Unmarshal(raw.Data, &a); err != nil {
+			return nil, fmt.Errorf("decode audit entry %d: %w", seq, err)
+		}
+		a.Seq = seq
+		all = append(all, a)
+	}
+	return all, nil
+}
