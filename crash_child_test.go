@@ -103,7 +103,11 @@ func (p crashPlan) play() error {
 		return err
 	}
 	defer f.close()
-	l, err := newLine(q, r, f, true, zerolog.Nop())
+	in, err := unchanging(r)
+	if err != nil {
+		return err
+	}
+	l, err := newLine(q, in, f, true, zerolog.Nop())
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,11 @@ func (o *outage) start(alone bool) *life {
 	if l.fleet, err = newFleet(o.rules, asWritten(func(string) string { return "" }), dial); err != nil {
 		o.t.Fatal(err)
 	}
-	if l.line, err = newLine(l.queue, o.rules, l.fleet, alone, zerolog.New(&o.alerts).Level(zerolog.ErrorLevel)); err != nil {
+	in, err := unchanging(o.rules)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if l.line, err = newLine(l.queue, in, l.fleet, alone, zerolog.New(&o.alerts).Level(zerolog.ErrorLevel)); err != nil {
 		o.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -24,14 +24,14 @@ type line struct {
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 }
 
-// newLine builds the line for rules; nothing runs yet. Without a fleet the process only
-// asks the controller for places. alone: no other process works on the queue.
-func newLine(q *queue.Queue, r *rules.Rules, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
+// newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
+// process only asks the controller for places. alone: no other process works on the queue.
+func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
 	l := &line{}
 	node := rand.Text()
 	var err error
 	if f != nil {
-		cfg := controlConfig(r, log)
+		cfg := controlConfig(in.rules(), log)
 		cfg.Node, cfg.Alone = node, alone
 		if l.control, err = control.New(q, cfg); err != nil {
 			return nil, fmt.Errorf("controller: %w", err)
@@ -44,13 +44,12 @@ func newLine(q *queue.Queue, r *rules.Rules, f *fleet, alone bool, log zerolog.L
 	if f == nil {
 		return l, nil
 	}
-	w, err := worker.New(f.model, worker.Config{Templates: templates(r)})
+	w, err := worker.New(f.model, worker.Config{Templates: templates(in.rules())})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	l.dispatcher, err = dispatcher.New(q, l.member, w, dispatcher.Config{
-		Holds: bounds(r), Vendors: r.Chains[rules.ChainAgent].Vendors, Model: r.Chains[rules.ChainAgent].Model,
-		MaxDeliver: r.MaxDeliver, Log: log,
+	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
@@ -70,6 +69,12 @@ func (l *line) stages() []stage {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
 	return all
+}
+
+// dispatching returns what the rules say to the dispatcher.
+func dispatching(r *rules.Rules) dispatcher.Rules {
+	chain := r.Chains[rules.ChainAgent]
+	return dispatcher.Rules{Holds: bounds(r), Vendors: chain.Vendors, Model: chain.Model, MaxDeliver: r.MaxDeliver}
 }
 
 // check tells /readyz whether a controller grants.

@@ -102,7 +102,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
-	if n.line, err = newLine(n.engine.queue, n.engine.rules, n.fleet, true, n.log); err != nil {
+	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.log); err != nil {
 		return nil, err
 	}
 	n.database = newDatabase(s, n.dir.postgres(), n.log)
@@ -124,7 +124,7 @@ func checkFirstRules(s settings) error {
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Line: n.line.member, History: n.database,
-		Lanes: n.lanes, Store: n.engine.store, Unfit: unfit, Checks: n.checks(), Log: n.log,
+		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -176,6 +176,11 @@ func (n *node) pipeline() pipeline {
 	var stages []stage
 	if n.roles.api {
 		stages = append(stages, stage{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }})
+	}
+	if n.fleet != nil {
+		h := &heed{live: n.live, lanes: n.lanes, line: n.line, fleet: n.fleet, log: n.log}
+		h.hook()
+		stages = append(stages, warmer{n.line.member, n.fleet.model, n.log}.stage(n.live))
 	}
 	if n.line != nil {
 		stages = append(stages, n.line.stages()...)

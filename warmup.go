@@ -24,18 +24,46 @@ type warmer struct {
 	log     zerolog.Logger
 }
 
-// stage warms all vendors once. It holds up no other stage: a vendor that hangs must not
-// delay the answers of the rest.
-func (w warmer) stage(r *rules.Rules) stage {
-	return stage{name: "warm-up", run: func(ctx context.Context) error {
-		var vendors sync.WaitGroup
-		for _, v := range r.Vendors {
-			vendors.Go(func() { w.warm(ctx, v, endpointNames(v)...) })
+// stage warms all vendors at the start, and endpoints that new rules bring as they come.
+// It holds up no other stage: a vendor that hangs must not delay the answers of the rest.
+// A vendor that comes back after its breaker was open needs none: the probes are calls.
+func (w warmer) stage(in *live) stage {
+	changed := make(chan struct{}, 1)
+	in.onChange(func(*rules.Rules) {
+		select {
+		case changed <- struct{}{}:
+		default:
 		}
-		vendors.Wait()
-		<-ctx.Done()
-		return nil
+	})
+	return stage{name: "warm-up", run: func(ctx context.Context) error {
+		warm := map[seat]bool{}
+		for {
+			warm = w.fresh(ctx, in.rules(), warm)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-changed:
+			}
+		}
 	}}
+}
+
+// fresh warms the endpoints of r that are not warm yet, and returns all of them.
+func (w warmer) fresh(ctx context.Context, r *rules.Rules, warm map[seat]bool) map[seat]bool {
+	all := map[seat]bool{}
+	var vendors sync.WaitGroup
+	for _, v := range r.Vendors {
+		var cold []string
+		for _, name := range endpointNames(v) {
+			at := seat{v.Name, name}
+			if all[at] = true; !warm[at] {
+				cold = append(cold, name)
+			}
+		}
+		vendors.Go(func() { w.warm(ctx, v, cold...) })
+	}
+	vendors.Wait()
+	return all
 }
 
 // warm makes a few light calls at endpoints of v, all at once so that each opens a

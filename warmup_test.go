@@ -102,7 +102,11 @@ func TestTheWarmUpStageServesAllVendorsAndStaysUntilItsEnd(t *testing.T) {
 		l := w.live()
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- l.warmer().stage(r).run(ctx) }()
+		in, err := unchanging(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- l.warmer().stage(in).run(ctx) }()
 		time.Sleep(warmLimit)
 		select {
 		case err := <-ended:

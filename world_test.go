@@ -108,7 +108,11 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l.line, err = newLine(l.queue, w.rules, l.fleet, true, zerolog.Nop())
+	in, err := unchanging(w.rules)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	l.line, err = newLine(l.queue, in, l.fleet, true, zerolog.Nop())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -122,6 +126,17 @@ func (w *world) live() *life {
 		}
 	}()
 	return l
+}
+
+// unchanging is rules that nobody changes.
+func unchanging(r *rules.Rules) (*live, error) {
+	first, err := build(1, r)
+	if err != nil {
+		return nil, err
+	}
+	l := &live{}
+	l.now.Store(first)
+	return l, nil
 }
 
 // dial reaches a simulated vendor in memory, until the process is dead.

@@ -63,10 +63,14 @@ func TestDecide(t *testing.T) {
 func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
 	holds := map[chat.Lane]int{chat.High: 1, chat.Normal: 1, chat.Low: 1}
+	under := func(r Rules) func() Rules { return func() Rules { return r } }
+	good := under(Rules{Holds: holds, Vendors: []string{"a"}, MaxDeliver: 1})
 	for want, cfg := range map[string]Config{
-		"dispatcher config: Holds[high] must be at least 1, is 0":                       {Vendors: []string{"a"}},
-		"dispatcher config: Vendors is empty":                                           {Holds: holds},
-		"dispatcher config: Grace, Answer, History and MaxDeliver must not be negative": {Holds: holds, Vendors: []string{"a"}, Grace: -1},
+		"dispatcher config: Rules is nil":                                   {},
+		"dispatcher config: Rules.Holds[high] must be at least 1, is 0":     {Rules: under(Rules{Vendors: []string{"a"}, MaxDeliver: 1})},
+		"dispatcher config: Rules.Vendors is empty":                         {Rules: under(Rules{Holds: holds, MaxDeliver: 1})},
+		"dispatcher config: Rules.MaxDeliver must be at least 1, is 0":      {Rules: under(Rules{Holds: holds, Vendors: []string{"a"}})},
+		"dispatcher config: Grace, Answer and History must not be negative": {Rules: good, Grace: -1},
 	} {
 		if _, err := New(nil, nil, nil, cfg); err == nil || err.Error() != want {
 			t.Errorf("err = %v, want %s", err, want)

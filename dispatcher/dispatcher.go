@@ -35,30 +35,42 @@ type Worker interface {
 
 // Config describes a dispatcher.
 type Config struct {
+	Rules   func() Rules  // in force now; required, safe for concurrent use
+	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
+	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
+	History int           // events of the session that a question carries; 0: 40
+	Log     zerolog.Logger
+}
+
+// Rules is what operators may change while a dispatcher runs. Each use reads it anew.
+type Rules struct {
 	Holds   map[chat.Lane]int // jobs held per interactive lane; every one is required
 	Vendors []string          // that may answer, the preferred one first
 	Model   string            // our word for the model that answers
-	Grace   time.Duration     // how long running answers may go on after a stop; 0: 15 s
-	Answer  time.Duration     // hard limit of one answer, whatever the vendor does; 0: 150 s
-	History int               // events of the session that a question carries; 0: 40
 	// MaxDeliver is how often a job may be taken without coming to an end before the
-	// template answers it and it is kept as a dead letter; 0: 5.
+	// template answers it and it is kept as a dead letter; at least 1.
 	MaxDeliver int
-	Log        zerolog.Logger
 }
 
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
+	if c.Rules == nil {
+		return errors.New("dispatcher config: Rules is nil")
+	}
+	r := c.Rules()
 	for _, lane := range chat.Lanes() {
-		if lane.Interactive() && c.Holds[lane] < 1 {
-			return fmt.Errorf("dispatcher config: Holds[%s] must be at least 1, is %d", lane, c.Holds[lane])
+		if lane.Interactive() && r.Holds[lane] < 1 {
+			return fmt.Errorf("dispatcher config: Rules.Holds[%s] must be at least 1, is %d", lane, r.Holds[lane])
 		}
 	}
-	if len(c.Vendors) == 0 {
-		return errors.New("dispatcher config: Vendors is empty")
+	if len(r.Vendors) == 0 {
+		return errors.New("dispatcher config: Rules.Vendors is empty")
 	}
-	if c.Grace < 0 || c.Answer < 0 || c.History < 0 || c.MaxDeliver < 0 {
-		return errors.New("dispatcher config: Grace, Answer, History and MaxDeliver must not be negative")
+	if r.MaxDeliver < 1 {
+		return fmt.Errorf("dispatcher config: Rules.MaxDeliver must be at least 1, is %d", r.MaxDeliver)
+	}
+	if c.Grace < 0 || c.Answer < 0 || c.History < 0 {
+		return errors.New("dispatcher config: Grace, Answer and History must not be negative")
 	}
 	return nil
 }
@@ -88,9 +100,6 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	if cfg.History == 0 {
 		cfg.History = 40
-	}
-	if cfg.MaxDeliver == 0 {
-		cfg.MaxDeliver = 5
 	}
 	return &Dispatcher{
 		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -32,6 +33,7 @@ type setup struct {
 	Worker    Worker // nil: the real one
 
 	Predict    bool
+	Bound      int // of each lane; 0: 500
 	MaxDeliver int
 	Log        zerolog.Logger // of the dispatcher; the zero value writes nothing
 }
@@ -73,7 +75,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 		defer w.nc.Close()
 		bounds := map[chat.Lane]int{}
 		for _, lane := range chat.Lanes() {
-			bounds[lane] = 500
+			bounds[lane] = cmp.Or(set.Bound, 500)
 		}
 		if w.queue, err = queue.Open(t.Context(), w.nc, queue.Config{Bounds: bounds, Log: zerolog.Nop()}); err != nil {
 			t.Fatal(err)
@@ -134,8 +136,7 @@ func (w *world) start() *life {
 		w.t.Fatal(err)
 	}
 	d, err := New(w.queue, m, w.worker, Config{
-		Holds:   map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500},
-		Vendors: []string{"a"}, Grace: w.set.Grace, Answer: w.set.Answer, MaxDeliver: w.set.MaxDeliver, Log: w.set.Log,
+		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -265,4 +266,10 @@ func (s setup) limits() gate.Config {
 		cfg.Lanes[lane] = gate.Lane{Age: age}
 	}
 	return cfg
+}
+
+// rules is what the dispatcher goes by.
+func (s setup) rules() Rules {
+	holds := map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500}
+	return Rules{Holds: holds, Vendors: []string{"a"}, MaxDeliver: cmp.Or(s.MaxDeliver, 5)}
 }

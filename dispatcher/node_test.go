@@ -113,8 +113,7 @@ func (w *fleet) join(name string, distance time.Duration) *node {
 		w.t.Fatal(err)
 	}
 	n.dispatcher, err = New(q, n.member, w.worker, Config{
-		Holds:   map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500},
-		Vendors: []string{"a"}, Grace: w.set.Grace, Log: zerolog.Nop(),
+		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		w.t.Fatal(err)

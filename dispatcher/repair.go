@@ -30,7 +30,7 @@ func (d *Dispatcher) repair(ctx context.Context) {
 	var swept time.Time
 	displaced := false // a job lost its place in its lane to another, and waits for a sweep
 	for {
-		if d.duty(ctx, "repair", repairEvery) {
+		if d.duty(ctx, "repair", repairEvery) || displaced {
 			sweep := displaced || time.Since(swept) >= sweepEvery && d.duty(ctx, "sweep", sweepEvery)
 			if sweep {
 				swept = time.Now()

@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/chat"
@@ -14,39 +15,60 @@ const (
 	pullPause = 500 * time.Millisecond
 )
 
-// room counts the jobs of one lane that may still be taken.
-type room struct{ free chan struct{} }
-
-func newRoom(size int) *room {
-	r := &room{free: make(chan struct{}, size)}
-	for range size {
-		r.free <- struct{}{}
-	}
-	return r
+// room counts the jobs of one lane in hand. It is safe for concurrent use.
+type room struct {
+	size  func() int // by the rules in force
+	held  atomic.Int64
+	freed chan struct{} // somebody left
 }
 
-// held returns how many jobs were taken and are not out of the room yet.
-func (r *room) held() int { return cap(r.free) - len(r.free) }
+func newRoom(size func() int) *room { return &room{size: size, freed: make(chan struct{}, 1)} }
+
+func (r *room) free() int { return r.size() - int(r.held.Load()) }
+
+func (r *room) leave() {
+	r.held.Add(-1)
+	select {
+	case r.freed <- struct{}{}:
+	default:
+	}
+}
+
+// roomEvery is how soon a full room notices that new rules have made it larger.
+const roomEvery = time.Second
+
+// await waits until there is a place or ctx ends.
+func (r *room) await(ctx context.Context) {
+	for r.free() < 1 && ctx.Err() == nil {
+		timer := time.NewTimer(roomEvery)
+		select {
+		case <-ctx.Done():
+		case <-r.freed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
 
 // take takes the jobs of one lane until ctx ends. Of an interactive lane it holds as
 // many as configured, because each is answered at its own limit however many wait; of
 // the others one that waits, besides those that run.
 func (d *Dispatcher) take(ctx context.Context, lane chat.Lane) {
-	size := d.cfg.Holds[lane]
-	if !lane.Interactive() {
-		size = 1
-	}
-	r, s := newRoom(size), &share{lane: lane}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.free:
-			r.free <- struct{}{}
+	r := newRoom(func() int {
+		if !lane.Interactive() {
+			return 1
 		}
-		d.rest(ctx, s, r.held())
-		err := d.queue.Pull(ctx, lane, min(len(r.free), queue.PullSize), pullWait, func(j *queue.Job) {
-			<-r.free
+		return d.cfg.Rules().Holds[lane]
+	})
+	s := &share{lane: lane}
+	for r.await(ctx); ctx.Err() == nil; r.await(ctx) {
+		d.rest(ctx, s, int(r.held.Load()))
+		size := min(r.free(), queue.PullSize)
+		if size < 1 {
+			continue // the rules have made the room smaller
+		}
+		err := d.queue.Pull(ctx, lane, size, pullWait, func(j *queue.Job) {
+			r.held.Add(1)
 			d.hold(ctx, j, r)
 		})
 		if err != nil && ctx.Err() == nil {
@@ -66,7 +88,7 @@ func (d *Dispatcher) hold(ctx context.Context, taken *queue.Job, r *room) {
 		// the job abandoned.
 		_ = j.Working()
 		cancel(nil)
-		r.free <- struct{}{}
+		r.leave()
 		return
 	}
 	d.jobs.Go(func() {
@@ -95,7 +117,7 @@ func (s *seat) running() {
 func (s *seat) leave() {
 	if !s.left {
 		s.left = true
-		s.room.free <- struct{}{}
+		s.room.leave()
 	}
 }
 

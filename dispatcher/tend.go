@@ -36,7 +36,7 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		j.HandBack(admitPause)
 		return
 	}
-	if s.Attempts >= d.cfg.MaxDeliver {
+	if s.Attempts >= d.cfg.Rules().MaxDeliver {
 		d.leave(ctx, j, s, decide(situation{now: time.Now(), deadline: s.Deadline, spent: true, stopped: stopCause(ctx)}))
 		return
 	}
@@ -85,10 +85,11 @@ func (d *Dispatcher) line(ctx context.Context, s *queue.Stored) (gate.Permit, er
 }
 
 func (d *Dispatcher) ask(s *queue.Stored) gate.Ask {
+	r := d.cfg.Rules()
 	return gate.Ask{
 		Tenant: s.Tenant, Session: s.Session, Ticket: s.ID, Lane: s.Lane, Urgent: s.Urgent,
 		Seq: s.Seq, AcceptedAt: s.AcceptedAt, Deadline: s.Deadline,
-		Vendors: d.cfg.Vendors, Model: d.cfg.Model, Tokens: d.worker.Estimate(&s.Ticket),
+		Vendors: r.Vendors, Model: r.Model, Tokens: d.worker.Estimate(&s.Ticket),
 	}
 }
 

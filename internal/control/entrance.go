@@ -89,13 +89,20 @@ func (m *Member) askIntake(ctx context.Context, a chat.Arrival) (v verdict, deci
 	if m.local != nil {
 		v, decided = m.local.admit(a)
 	}
-	if !decided && m.State().Node != "" {
+	if !decided && m.mayHear() {
 		v, decided = m.askIntakeFar(ctx, a)
 	}
 	if decided {
 		m.entrance.decided(time.Now())
 	}
 	return v, decided
+}
+
+// mayHear reports whether there may be a controller: one was heard of late, or this node
+// has only begun to listen.
+func (m *Member) mayHear() bool {
+	s := m.State()
+	return s.Node != "" || time.Since(s.Since) < stateAge
 }
 
 func (m *Member) askIntakeFar(ctx context.Context, a chat.Arrival) (v verdict, decided bool) {
@@ -120,6 +127,9 @@ func (m *Member) askIntakeFar(ctx context.Context, a chat.Arrival) (v verdict, d
 func (m *Member) enterAlone(a chat.Arrival) verdict {
 	m.mu.Lock()
 	nodes, heardAt := max(m.told.Doors, 1), m.toldAt
+	if heardAt.IsZero() {
+		heardAt = m.holder.origin
+	}
 	m.mu.Unlock()
 	now := time.Now()
 	e := m.entrance
@@ -130,7 +140,7 @@ func (m *Member) enterAlone(a chat.Arrival) verdict {
 		if e.decidedAt.After(heardAt) {
 			heardAt = e.decidedAt
 		}
-		// Until then a controller may have given all buckets away.
+		// Until then a controller may have emptied every bucket.
 		e.turnstile.SetConfig(e.cfg.Share(nodes), now)
 		e.turnstile.Empty(heardAt, now)
 		m.log.Warn().Int("nodes", nodes).Msg("no controller answers, messages come in by this node's share")

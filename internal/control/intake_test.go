@@ -286,3 +286,40 @@ func TestTheDayOutlivesItsController(t *testing.T) {
 		}
 	})
 }
+
+// A controller whose lease lapses for a while does not know what the nodes let in
+// meanwhile: it does not give the burst away once more.
+func TestALapsedControllerGivesNoSecondBurst(t *testing.T) {
+	queuetest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		defer c.close()
+		ruler := c.start("ruler", candidateOnly)
+		c.admit(gate.Intake{Tenant: gate.Allowance{QPS: 10, Burst: 100}})
+		time.Sleep(11 * time.Second)
+		lapse := func(by time.Duration) {
+			ruler.control.mu.Lock()
+			defer ruler.control.mu.Unlock()
+			ruler.control.server.until = time.Now().Add(by)
+		}
+		lapse(-time.Millisecond)
+		if _, served := ruler.control.admit(arrival("t", "", 3)); served {
+			t.Fatal("a lapsed controller decides")
+		}
+		lapse(time.Second)
+		if got := together(50, arrival("t", "", 3), ruler); got != 0 {
+			t.Errorf("%d came in right after the lapse, want none", got)
+		}
+		time.Sleep(time.Second)
+		if got := together(50, arrival("t", "", 3), ruler); got != 10 {
+			t.Errorf("%d came in a second later, want 10", got)
+		}
+		// Nobody asks a controller that was not heard for long.
+		time.Sleep(11 * time.Second)
+		ruler.control.intake.mu.Lock()
+		ruler.control.intake.greetedAt = time.Now().Add(-stateAge)
+		ruler.control.intake.mu.Unlock()
+		if got := together(50, arrival("t", "", 3), ruler); got != 0 {
+			t.Errorf("%d came in when nodes may have missed it, want none", got)
+		}
+	})
+}

@@ -4,8 +4,8 @@ import "time"
 
 // Limits of what is learned of a lane's outflow.
 const (
-	outflowFor  = 30 * time.Second // the past that counts
-	outflowRest = time.Second      // less than that tells nothing
+	outflowFor   = 30 * time.Second // the past that counts
+	outflowLeast = time.Second      // less than that tells nothing
 )
 
 // outflow is how fast tickets have left a lane of late: by the counts of its stream, so
@@ -36,8 +36,8 @@ func (o *outflow) add(count uint64, depth, bound int, now time.Time) {
 }
 
 // room returns when a lane that is full has a place again, as fast as it has emptied of
-// late: the places that it needs by that rate. A lane that nothing has left for all the time has none within
-// outflowFor. ok is false while too little is known.
+// late: the places that are missing ÷ that rate. ok is false while too little is known; a
+// lane that nothing has left for all of outflowFor is taken to need as long again.
 func (o *outflow) room() (wait time.Duration, ok bool) {
 	if len(o.past) == 0 {
 		return 0, false
@@ -45,9 +45,9 @@ func (o *outflow) room() (wait time.Duration, ok bool) {
 	oldest, newest := o.past[0], o.past[len(o.past)-1]
 	span, left := newest.at.Sub(oldest.at), newest.count-oldest.count
 	switch {
-	case left == 0:
-		return outflowFor, span >= outflowFor
-	case span < outflowRest:
+	case left == 0 && span >= outflowFor:
+		return outflowFor, true
+	case left == 0 || span < outflowLeast:
 		return 0, false
 	}
 	needed := max(1, o.load.depth-o.load.bound+1)

@@ -22,15 +22,15 @@ func burst(ctx context.Context, d *drill) error {
 	}
 	d.begin("the burst")
 	begun := time.Now()
-	tickets := 600
+	tickets, over := 300, 4*time.Second
 	if !d.cfg.Quick {
-		tickets = 2000
+		tickets, over = 2000, 20*time.Second
 	}
-	p := play(ctx, target(one.base, one.tenants), load.BurstConfig{
-		Tickets: tickets, Over: d.long(3 * time.Second), Sessions: anySession, Timeout: 30 * time.Second, Seed: d.cfg.Seed,
-	})()
-	if p.err != nil {
-		return p.err
+	p, err := play(ctx, target(one.base, one.tenants), load.BurstConfig{
+		Tickets: tickets, Over: over, Sessions: anySession, Timeout: 30 * time.Second, Seed: d.cfg.Seed,
+	})
+	if err != nil {
+		return err
 	}
 	d.keeps(promise{}, p)
 	d.none("refused for load without Retry-After", p.report.BareRefused)
@@ -113,33 +113,32 @@ func batchFlood(ctx context.Context, d *drill) error {
 	to := target(one.base, one.tenants[:2])
 	over := d.long(10 * time.Second)
 	d.begin("chat alone")
-	alone := play(ctx, to, d.chatFor(over))()
-	if alone.err != nil {
-		return alone.err
-	}
-	d.mark("jobs come in", time.Now())
-	flood := load.BurstConfig{
-		Tickets: 2000, Lanes: map[chat.Lane]float64{chat.Batch: 1}, Timeout: 5 * time.Minute, Seed: d.cfg.Seed + 1,
-	}
-	flooding := play(ctx, target(one.base, one.tenants[2:]), flood)
-	if err := d.someBatch(ctx); err != nil {
+	alone, err := play(ctx, to, d.chatFor(over))
+	if err != nil {
 		return err
 	}
+	d.mark("2,000 jobs come in", time.Now())
+	flood, err := begin(ctx, target(one.base, one.tenants[2:]), load.BurstConfig{
+		Tickets: 2000, Lanes: map[chat.Lane]float64{chat.Batch: 1}, Timeout: 5 * time.Minute, Seed: d.cfg.Seed + 1,
+	})
+	if err != nil {
+		return err
+	}
+	<-flood.Sent()
 	d.mark("chat beside the jobs", time.Now())
 	cfg := d.chatFor(over)
 	cfg.Seed += 2
-	beside := play(ctx, to, cfg)()
-	if beside.err != nil {
-		return beside.err
+	beside, err := play(ctx, to, cfg)
+	if err != nil {
+		return err
 	}
+	working := d.inFlight()
 	d.mark("the rest of the jobs, with fast vendors", time.Now())
 	if err := d.hurry(); err != nil {
 		return err
 	}
-	jobs := flooding()
-	if jobs.err != nil {
-		return jobs.err
-	}
+	jobs := wait(flood)
+	d.check("jobs still at work when the chat ends", "> 0", fmt.Sprintf("%d calls", working), working > 0)
 	d.keeps(promise{}, alone, beside, jobs)
 	before, after := waitP95(alone.all), waitP95(beside.all)
 	bound := max(before*11/10, before+50*time.Millisecond)
@@ -149,23 +148,12 @@ func batchFlood(ctx context.Context, d *drill) error {
 	return nil
 }
 
-// someBatch waits until jobs of batch have their share of the vendors: the flood is on.
-func (d *drill) someBatch(ctx context.Context) error {
-	for end := time.Now().Add(30 * time.Second); ; {
-		busy := 0
-		for _, v := range d.vendors.all {
-			busy += v.sim.Stats().InFlight
-		}
-		if busy >= permitsOf(accounts())/3 {
-			return nil
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("the jobs of batch did not get a third of the permits within 30 s: %d in flight", busy)
-		}
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
-			return err
-		}
+// inFlight returns the calls that all vendors have.
+func (d *drill) inFlight() (n int) {
+	for _, v := range d.vendors.all {
+		n += v.sim.Stats().InFlight
 	}
+	return n
 }
 
 // hurry makes all vendors fast, so that what is left ends soon.

@@ -67,7 +67,10 @@ func dbDown(ctx context.Context, d *drill) error {
 	const first = 4 * time.Second
 	gone := d.long(6 * time.Second)
 	over := first + gone + 6*time.Second
-	chat := play(ctx, target(one.base, one.tenants), d.chatFor(over))
+	chat, err := begin(ctx, target(one.base, one.tenants), d.chatFor(over))
+	if err != nil {
+		return err
+	}
 	from, err := d.at(ctx, first, "the database is gone")
 	if err != nil {
 		return err
@@ -96,10 +99,7 @@ func dbDown(ctx context.Context, d *drill) error {
 		return errors.New("the database came back at another address")
 	}
 	back := time.Now()
-	p := chat()
-	if p.err != nil {
-		return p.err
-	}
+	p := wait(chat)
 	d.keeps(promise{}, p)
 	d.spared(p, from, to)
 	if err := d.recorded(ctx, pg.url, one, p, back); err != nil {

@@ -37,7 +37,10 @@ func (d *drill) outage(ctx context.Context, fault func(*sim.Behaviour)) (*outage
 	d.begin("all is well")
 	bad := d.long(faultFor)
 	over := faultFrom + bad + d.long(healthyFor)
-	wait := play(ctx, target(one.base, one.tenants), d.chatFor(over))
+	steady, err := begin(ctx, target(one.base, one.tenants), d.chatFor(over))
+	if err != nil {
+		return nil, err
+	}
 	if o.from, err = d.at(ctx, faultFrom, "the vendor goes wrong"); err != nil {
 		return nil, err
 	}
@@ -55,9 +58,7 @@ func (d *drill) outage(ctx context.Context, fault func(*sim.Behaviour)) (*outage
 	if o.end, err = d.at(ctx, over, "the last answers"); err != nil {
 		return nil, err
 	}
-	if o.played = wait(); o.err != nil {
-		return nil, o.err
-	}
+	o.played = wait(steady)
 	o.calls = o.vendor.between(d.begunAt, o.end)
 	return o, nil
 }

@@ -112,19 +112,26 @@ func target(base string, tenants []tenant) load.Target {
 type played struct {
 	report *load.Report
 	all    []load.Outcome
-	err    error
 }
 
-// play runs a load beside what the drill does. wait returns when its last message has
-// ended and all was checked.
-func play(ctx context.Context, to load.Target, cfg load.BurstConfig) (wait func() played) {
-	done := make(chan played, 1)
-	go func() {
-		var p played
-		p.report, p.all, p.err = load.Play(ctx, to, cfg, report.Progress{})
-		done <- p
-	}()
-	return func() played { return <-done }
+// begin starts a load beside what the drill does.
+func begin(ctx context.Context, to load.Target, cfg load.BurstConfig) (*load.Running, error) {
+	return load.Begin(ctx, to, cfg, report.Progress{})
+}
+
+// wait returns when the last message of a load has ended and all was checked.
+func wait(running *load.Running) (p played) {
+	p.report, p.all = running.Wait()
+	return p
+}
+
+// play plays a load to its end.
+func play(ctx context.Context, to load.Target, cfg load.BurstConfig) (played, error) {
+	running, err := begin(ctx, to, cfg)
+	if err != nil {
+		return played{}, err
+	}
+	return wait(running), nil
 }
 
 // chatFor is a steady chat.

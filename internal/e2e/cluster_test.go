@@ -56,9 +56,9 @@ intake:
   tighten: {at: 1, until: 1, factor: 1}
   predict: false
 vendors:
-  - {name: a, quota: 60, endpoints: [{url: "%s"}], models: {strong: m, light: m}, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
-  - {name: b, quota: 30, endpoints: [{url: "%s"}], models: {strong: m, light: m}, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
-  - {name: c, quota: 20, endpoints: [{url: "%s"}], models: {strong: m, light: m}, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
+  - {name: a, quota: 60, endpoints: [{url: "%s"}], models: {strong: m, light: m}, warmup: false, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
+  - {name: b, quota: 30, endpoints: [{url: "%s"}], models: {strong: m, light: m}, warmup: false, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
+  - {name: c, quota: 20, endpoints: [{url: "%s"}], models: {strong: m, light: m}, warmup: false, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
 `
 
 // newCluster starts the simulated vendors, and describes three NATS nodes without starting them.

@@ -26,36 +26,68 @@ const (
 // ends early, all that Burst started has ended on return and the report tells what was
 // known by then, with Interrupted set; it is not OK.
 func Burst(ctx context.Context, t Target, cfg BurstConfig, show report.Progress) (*Report, error) {
-	r, _, err := Play(ctx, t, cfg, show)
-	return r, err
+	b, err := Begin(ctx, t, cfg, show)
+	if err != nil {
+		return nil, err
+	}
+	found, _ := b.Wait()
+	return found, nil
 }
 
-// Play is Burst, and tells of every message by itself as well, in the order of sending.
-func Play(ctx context.Context, t Target, cfg BurstConfig, show report.Progress) (*Report, []Outcome, error) {
+// Begin begins a burst that goes on beside what the caller does. Wait must follow.
+func Begin(ctx context.Context, t Target, cfg BurstConfig, show report.Progress) (*Running, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := t.Validate(cfg.AllowRemote); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := newRun(t, cfg.withDefaults())
-	defer r.client.close()
 	if err := r.client.reach(ctx); err != nil {
-		return nil, nil, fmt.Errorf("reach %s: %w", t.BaseURL, err)
+		r.client.close()
+		return nil, fmt.Errorf("reach %s: %w", t.BaseURL, err)
 	}
 	if r.watch != nil {
 		if err := r.watch.reset(ctx); err != nil {
-			return nil, nil, fmt.Errorf("reset simulator: %w", err)
+			r.client.close()
+			return nil, fmt.Errorf("reset simulator: %w", err)
 		}
 	}
+	b := &Running{run: r, sent: make(chan struct{}), over: make(chan struct{})}
+	go func() {
+		defer close(b.over)
+		r.play(ctx, show, b.sent)
+	}()
+	return b, nil
+}
+
+// Running is a burst under way.
+type Running struct {
+	run  *run
+	sent chan struct{}
+	over chan struct{}
+}
+
+// Sent is closed when every message has been handed in.
+func (b *Running) Sent() <-chan struct{} { return b.sent }
+
+// Wait returns the report once all has ended, and what became of each message, in the
+// order of sending.
+func (b *Running) Wait() (*Report, []Outcome) {
+	<-b.over
+	return b.run.report(), b.run.outcomes()
+}
+
+// play is a burst from its first message to the last check.
+func (r *run) play(ctx context.Context, show report.Progress, sent chan<- struct{}) {
+	defer r.client.close()
 	r.startedAt = time.Now()
 	leave := r.accompany(ctx, show)
-	r.fire(ctx)
+	r.fire(ctx, sent)
 	r.answeredAt = time.Now()
 	r.verify(ctx)
 	leave()
 	r.interrupted = ctx.Err() != nil
-	return r.report(), r.outcomes(), nil
 }
 
 // run is one burst on its way.
@@ -108,7 +140,7 @@ func (r *run) accompany(ctx context.Context, show report.Progress) (leave func()
 }
 
 // fire submits and collects until every ticket has ended or the time is over.
-func (r *run) fire(ctx context.Context) {
+func (r *run) fire(ctx context.Context, sent chan<- struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var collectors sync.WaitGroup
@@ -121,6 +153,7 @@ func (r *run) fire(ctx context.Context) {
 		}
 	})
 	r.sentAt = time.Now()
+	close(sent)
 	late := time.AfterFunc(r.cfg.Timeout, cancel)
 	defer late.Stop()
 	collectors.Wait()

@@ -254,13 +254,18 @@ func TestJobsOfBatchHaveNoEvents(t *testing.T) {
 	}
 }
 
-func TestPlayTellsOfEveryMessage(t *testing.T) {
+func TestARunningBurstTellsOfEveryMessage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, faults{refuse: only(2)})
-	_, all, err := Play(t.Context(), d.target(), BurstConfig{Tickets: 10, Over: 50 * time.Millisecond}, report.Progress{})
+	running, err := Begin(t.Context(), d.target(), BurstConfig{Tickets: 10, Over: 50 * time.Millisecond}, report.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	<-running.Sent()
+	if n := running.run.counts.sent.Load(); n != 10 {
+		t.Errorf("%d messages were handed in, want 10", n)
+	}
+	_, all := running.Wait()
 	refused := 0
 	for i, o := range all {
 		switch {

@@ -27,8 +27,9 @@ type world struct {
 	dir    string // of the server
 
 	mu     sync.Mutex
-	points []Point // every write that was asked for
-	stopAt Point   // the write that is refused, or ""
+	points []Point          // every write that was asked for
+	stopAt Point            // the write that is refused, or ""
+	refuse func(Point) bool // nil: no further ones
 }
 
 var errStopped = errors.New("stopped here")
@@ -71,12 +72,20 @@ func (w *world) open() *Queue {
 
 func (w *world) observe(p Point, _ string) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.points = append(w.points, p)
-	if p == w.stopAt {
+	refused, refuse := p == w.stopAt, w.refuse
+	w.mu.Unlock()
+	if refused || refuse != nil && refuse(p) {
 		return errStopped
 	}
 	return nil
+}
+
+// stopIf refuses the writes that refuse says; nil: no more.
+func (w *world) stopIf(refuse func(Point) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuse = refuse
 }
 
 func (w *world) stop(p Point) {

@@ -29,7 +29,13 @@ const (
 	RequeueLetter Point = "requeue.letter" // a dead letter goes, after its new ticket was accepted
 )
 
-// Points returns all write points.
+// The writes of a repair, which the life of a healthy ticket does without.
+const (
+	StrayStore Point = "stray.store" // a message that its lane does not deliver is stored anew
+	StrayErase Point = "stray.erase" // the stray goes
+)
+
+// Points returns all write points of a ticket's life.
 func Points() []Point {
 	return []Point{
 		IntakeKey, IntakeTicket, IntakeLane, IntakeEvent, IntakeQueued,

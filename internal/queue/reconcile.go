@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -35,18 +36,63 @@ func (q *Queue) Sweep(ctx context.Context, now time.Time) (removed, restored int
 			if !open || entry == nil {
 				return removed, restored, nil
 			}
-			s, err := decodeStored(entry)
-			if err != nil {
-				q.log.Error().Err(err).Msg("ticket cannot be read")
-				continue
-			}
-			r, p, err := q.mend(ctx, s, now)
+			r, p, err := q.mendBody(ctx, entry.Value(), entry.Revision(), now)
 			if err != nil {
 				return removed, restored, err
 			}
 			removed, restored = removed+r, restored+p
 		}
 	}
+}
+
+// SweepSince does the same for those tickets that were written since then and that
+// somebody waits for: few enough for every minute.
+func (q *Queue) SweepSince(ctx context.Context, now, since time.Time) (removed, restored int, err error) {
+	cons, err := q.js.OrderedConsumer(ctx, "KV_"+ticketBucket, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since,
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the newest tickets: %w", err)
+	}
+	info, err := cons.Info(ctx)
+	if err != nil || info.NumPending == 0 {
+		return 0, 0, err
+	}
+	newest, err := cons.Messages()
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the newest tickets: %w", err)
+	}
+	defer newest.Stop()
+	for {
+		msg, err := newest.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return removed, restored, fmt.Errorf("read the newest tickets: %w", err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return removed, restored, fmt.Errorf("read the newest tickets: %w", err)
+		}
+		if len(msg.Data()) > 0 { // else the mark of a removal
+			r, p, err := q.mendBody(ctx, msg.Data(), meta.Sequence.Stream, now)
+			if err != nil {
+				return removed, restored, err
+			}
+			removed, restored = removed+r, restored+p
+		}
+		if meta.NumPending == 0 {
+			return removed, restored, nil
+		}
+	}
+}
+
+// mendBody repairs a ticket as it was stored, if that can be read.
+func (q *Queue) mendBody(ctx context.Context, body []byte, rev uint64, now time.Time) (removed, restored int, err error) {
+	s := Stored{Rev: rev}
+	if err := json.Unmarshal(body, &s.Ticket); err != nil {
+		q.log.Error().Err(err).Uint64("rev", rev).Msg("ticket cannot be read")
+		return 0, 0, nil
+	}
+	return q.mend(ctx, s, now)
 }
 
 // mend repairs one ticket that its lane does not know of.

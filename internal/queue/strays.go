@@ -39,7 +39,7 @@ const (
 // The rest is stored anew, so that it is delivered. Several processes may look at once:
 // every step is a compare-and-set. ErrFull is among the errors when a message lost its place in
 // a full lane meanwhile: its ticket is open, and a Sweep gives it the next free place.
-func (q *Queue) Strays(ctx context.Context) (moved int, err error) {
+func (q *Queue) Strays(ctx context.Context) (mended int, err error) {
 	seen, wait := map[chat.Lane][]uint64{}, time.Duration(0)
 	var faults []error
 	for _, lane := range chat.Lanes() {
@@ -58,11 +58,11 @@ func (q *Queue) Strays(ctx context.Context) (moved int, err error) {
 	}
 	for _, lane := range chat.Lanes() {
 		n, err := q.moveStrays(ctx, lane, seen[lane])
-		if moved += n; err != nil {
+		if mended += n; err != nil {
 			faults = append(faults, fmt.Errorf("move strays of %s: %w", lane, err))
 		}
 	}
-	return moved, errors.Join(faults...)
+	return mended, errors.Join(faults...)
 }
 
 // suspects returns the sequences of messages that may be strays, oldest first, and how
@@ -126,8 +126,8 @@ func (q *Queue) stored(ctx context.Context, lane chat.Lane, from, to uint64, lim
 	return seqs, nil
 }
 
-// moveStrays moves those that were seen and are suspects still.
-func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (moved int, err error) {
+// moveStrays mends those that were seen and are suspects still.
+func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (mended int, err error) {
 	if len(seen) == 0 {
 		return 0, nil
 	}
@@ -135,7 +135,6 @@ func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (
 	if err != nil {
 		return 0, err
 	}
-	var full error
 	for _, seq := range seen {
 		if _, still := slices.BinarySearch(again, seq); !still {
 			continue
@@ -147,16 +146,12 @@ func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (
 		if err == nil {
 			err = q.moveStray(ctx, lane, raw)
 		}
-		if errors.Is(err, ErrFull) {
-			full = err
-			continue
-		}
 		if err != nil {
-			return moved, err
+			return mended, err
 		}
-		moved++
+		mended++
 	}
-	return moved, full
+	return mended, nil
 }
 
 // moveStray brings one message back to where its ticket belongs. One that cannot be
@@ -165,33 +160,33 @@ func (q *Queue) moveStray(ctx context.Context, lane chat.Lane, raw *jetstream.Ra
 	j := &Job{seq: raw.Sequence}
 	if err := json.Unmarshal(raw.Data, &j.Ticket); err != nil {
 		q.log.Error().Err(err).Str("subject", raw.Subject).Msg("stray cannot be read, removed")
-		return q.eraseStray(ctx, lane, raw)
+		return q.eraseStray(ctx, lane, &j.Ticket, raw)
 	}
 	s, err := q.opened(ctx, j)
 	switch {
 	case errors.Is(err, ErrEnded):
-		return q.eraseStray(ctx, lane, raw)
+		return q.eraseStray(ctx, lane, &j.Ticket, raw)
 	case err != nil:
 		return err
 	case s.Status.Ended():
-		return errors.Join(q.complete(ctx, endSteps, s, nil), q.eraseStray(ctx, lane, raw))
+		return errors.Join(q.complete(ctx, endSteps, s, nil), q.eraseStray(ctx, lane, &j.Ticket, raw))
 	}
 	// First the copy, so that a crash in between leaves two, of which the second meets an
 	// ended ticket.
-	err = q.storeAgain(ctx, raw, raw.Sequence)
+	err = q.storeAgain(ctx, &j.Ticket, raw, raw.Sequence)
 	if err == nil {
-		return q.eraseStray(ctx, lane, raw)
+		return q.eraseStray(ctx, lane, &j.Ticket, raw)
 	}
 	if !errors.Is(err, ErrFull) {
 		return err
 	}
 	// A full lane has no room for a copy. The open ticket holds all that the message
 	// does, and a sweep would store it anew.
-	if err := q.eraseStray(ctx, lane, raw); err != nil {
+	if err := q.eraseStray(ctx, lane, &j.Ticket, raw); err != nil {
 		return err
 	}
 	for range placeTries {
-		if err = q.storeAgain(ctx, raw, 0); !errors.Is(err, ErrFull) {
+		if err = q.storeAgain(ctx, &j.Ticket, raw, 0); !errors.Is(err, ErrFull) {
 			return err
 		}
 		if err := pause(ctx, placePause); err != nil {
@@ -218,7 +213,10 @@ func (q *Queue) opened(ctx context.Context, j *Job) (Stored, error) {
 
 // storeAgain stores a message of a lane anew where the newest under its subject is the given
 // one. It is no error if somebody else has done so.
-func (q *Queue) storeAgain(ctx context.Context, raw *jetstream.RawStreamMsg, last uint64) error {
+func (q *Queue) storeAgain(ctx context.Context, t *chat.Ticket, raw *jetstream.RawStreamMsg, last uint64) error {
+	if err := q.before(StrayStore, t.ID); err != nil {
+		return err
+	}
 	err := decided(ctx, func() error {
 		_, err := q.js.Publish(ctx, raw.Subject, raw.Data, jetstream.WithExpectLastSequencePerSubject(last))
 		return err
@@ -229,7 +227,10 @@ func (q *Queue) storeAgain(ctx context.Context, raw *jetstream.RawStreamMsg, las
 	return refusal("move stray", err)
 }
 
-func (q *Queue) eraseStray(ctx context.Context, lane chat.Lane, raw *jetstream.RawStreamMsg) error {
+func (q *Queue) eraseStray(ctx context.Context, lane chat.Lane, t *chat.Ticket, raw *jetstream.RawStreamMsg) error {
+	if err := q.before(StrayErase, t.ID); err != nil {
+		return err
+	}
 	if _, err := erase(ctx, q.lanes[lane], raw.Sequence); err != nil {
 		return fmt.Errorf("remove stray %d: %w", raw.Sequence, err)
 	}

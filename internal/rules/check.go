@@ -17,6 +17,7 @@ func (d *document) check(r *Rules) {
 		d.checkLane("lanes."+string(name), name, r.Lanes[name])
 	}
 	d.checkIntake(r.Intake)
+	d.checkTenants(r.Tenants)
 	d.checkVendors(r.Vendors)
 	d.checkChains(r)
 	d.checkValve(r.Valve)

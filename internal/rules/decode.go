@@ -133,18 +133,23 @@ func (d *document) entries(node ast.Node, path string) ([]*ast.MappingValueNode,
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// enter notes where an entry stands and returns its path. A key from outside must not
-// break the one line of a fault.
+// enter notes where an entry stands and returns its path.
 func (d *document) enter(path string, entry *ast.MappingValueNode) string {
-	key := entry.Key.GetToken().Value
-	if !plainKey.MatchString(key) {
-		key = fmt.Sprintf("%.40q", key)
-	}
+	key := keyIn(entry.Key.GetToken().Value)
 	if path != "" {
 		key = path + "." + key
 	}
 	d.at[key] = placeOf(entry.Key.GetToken())
 	return key
+}
+
+// keyIn is a key as it stands in a path: one from outside must not break the one line of a
+// fault.
+func keyIn(key string) string {
+	if plainKey.MatchString(key) {
+		return key
+	}
+	return fmt.Sprintf("%.40q", key)
 }
 
 // first returns the token that an item begins with; a mapping's own token is its colon.

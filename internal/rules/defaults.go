@@ -60,6 +60,8 @@ func blank(t reflect.Type) reflect.Value {
 		*p = blankVendor()
 	case *Endpoint:
 		p.Weight = 1
+	case *Allowance:
+		p.Weight = 1
 	case *QuietHours:
 		p.Zone = "UTC"
 	}

@@ -62,6 +62,7 @@ func (d *document) complete(rules *Rules) error {
 	if !hasVendors {
 		rules.Vendors = own.Vendors
 	}
+	d.completeTenants(rules)
 	for name, chain := range rules.Chains {
 		if _, given := d.at["chains."+name+".vendors"]; given {
 			continue

@@ -13,15 +13,17 @@ import (
 // Rules is one whole document, every default filled in and every field checked. It is
 // read by many at once and never changed; a new document makes a new value.
 type Rules struct {
-	Lanes     map[chat.Lane]Lane `yaml:"lanes"`   // all five, always
-	Intake    Intake             `yaml:"intake"`  // how fast tenants may send
-	Vendors   []Vendor           `yaml:"vendors"` // at least one
-	Chains    map[string]Chain   `yaml:"chains"`  // ChainAgent and ChainRAG, always
-	Valve     Valve              `yaml:"valve"`   // when to answer with less
-	Intents   []Intent           `yaml:"intents"` // Other among them, always
-	Cache     Cache              `yaml:"cache"`
-	SMS       SMS                `yaml:"sms"`
-	Retention Retention          `yaml:"retention"`
+	Lanes  map[chat.Lane]Lane `yaml:"lanes"`  // all five, always
+	Intake Intake             `yaml:"intake"` // how fast tenants may send
+	// Tenants are those that have something of their own, by name; every default is filled in.
+	Tenants   map[string]Allowance `yaml:"tenants"`
+	Vendors   []Vendor             `yaml:"vendors"` // at least one
+	Chains    map[string]Chain     `yaml:"chains"`  // ChainAgent and ChainRAG, always
+	Valve     Valve                `yaml:"valve"`   // when to answer with less
+	Intents   []Intent             `yaml:"intents"` // Other among them, always
+	Cache     Cache                `yaml:"cache"`
+	SMS       SMS                  `yaml:"sms"`
+	Retention Retention            `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
 	// it is answered by the template and kept as a dead letter. Defaults to 5.
 	MaxDeliver int `yaml:"max_deliver"`

@@ -42,23 +42,20 @@ func (tr trial) delay() time.Duration {
 	return 0
 }
 
-// side is what was measured of one way.
+// side is what one turn on a way came to.
 type side struct {
-	took   []time.Duration // of each call
-	own    time.Duration   // CPU of this process, the caller's own work included
-	child  time.Duration   // CPU of what stands between
-	bytes  uint64
-	allocs uint64
+	took  []time.Duration // of each call
+	spent reading
 }
 
 // turn makes the calls of one turn, as many at once as the trial says. Where the vendor
 // takes its time the callers begin one after the other, as customers do, not all at once.
-func (tr trial) turn(ctx context.Context, w way, into *side) error {
+func (tr trial) turn(ctx context.Context, r *rig, w way) (side, error) {
 	messages := conversation()
 	took, errs := make([][]time.Duration, tr.flight), make([]error, tr.flight)
-	before, err := read(w)
+	before, err := r.read(w)
 	if err != nil {
-		return err
+		return side{}, err
 	}
 	var callers sync.WaitGroup
 	for i := range tr.flight {
@@ -76,108 +73,71 @@ func (tr trial) turn(ctx context.Context, w way, into *side) error {
 		})
 	}
 	callers.Wait()
-	after, err := read(w)
-	into.add(before, after)
-	into.took = append(into.took, slices.Concat(took...)...)
-	return errors.Join(append(errs, err)...)
+	after, err := r.read(w)
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	return side{took: all, spent: after.since(before)}, errors.Join(append(errs, err)...)
 }
 
 // reading is how the counters stand.
 type reading struct {
-	own, child    time.Duration
-	bytes, allocs uint64
+	own, child, vendor time.Duration // CPU of this process, of what stands between, of the vendor
+	bytes, allocs      uint64
 }
 
-func read(w way) (r reading, err error) {
+func (r *rig) read(w way) (got reading, err error) {
 	if w.child != nil {
-		if r.child, err = w.child.cpu(); err != nil {
-			return r, err
+		if got.child, err = w.child.cpu(); err != nil {
+			return got, err
 		}
+	}
+	if got.vendor, err = r.vendors.cpu(); err != nil {
+		return got, err
 	}
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	r.bytes, r.allocs = mem.TotalAlloc, mem.Mallocs
-	r.own, err = ownCPU()
-	return r, err
+	got.bytes, got.allocs = mem.TotalAlloc, mem.Mallocs
+	got.own, err = ownCPU()
+	return got, err
 }
 
-func (s *side) add(before, after reading) {
-	s.own += after.own - before.own
-	s.child += after.child - before.child
-	s.bytes += after.bytes - before.bytes
-	s.allocs += after.allocs - before.allocs
+func (r reading) since(before reading) reading {
+	return reading{
+		own: r.own - before.own, child: r.child - before.child, vendor: r.vendor - before.vendor,
+		bytes: r.bytes - before.bytes, allocs: r.allocs - before.allocs,
+	}
 }
 
-// figures are what a way adds to a call that goes directly.
-type figures struct {
-	p50, p99           time.Duration // of the calls on the way
-	addedP50, addedP99 time.Duration
-	cpu                time.Duration // of one call: what stands between, in whichever process
-	mean               time.Duration
-	bytes, allocs      float64 // of one call in this process, the caller's own included
-}
+// pair is a turn of direct calls and one on a way, made one after the other.
+type pair struct{ straight, through side }
 
 // measure takes turns between the direct way and w, so that whatever else the machine
 // does meets both.
-func (tr trial) measure(b *testing.B, base, w way) figures {
-	var straight, through side
-	do := func(w way, into *side) {
-		if err := tr.turn(b.Context(), w, into); err != nil {
+func (tr trial) measure(b *testing.B, r *rig, base, w way) figures {
+	do := func(tr trial, w way) side {
+		s, err := tr.turn(b.Context(), r, w)
+		if err != nil {
 			b.Fatal(err)
 		}
+		return s
 	}
 	warm := tr
 	warm.calls = tr.flight
-	if err := errors.Join(warm.turn(b.Context(), base, &side{}), warm.turn(b.Context(), w, &side{})); err != nil {
-		b.Fatal(err)
-	}
+	do(warm, base)
+	do(warm, w)
+	var pairs []pair
 	for b.Loop() {
 		for i := range tr.turns {
-			first, second := func() { do(base, &straight) }, func() { do(w, &through) }
-			if i%2 == 1 {
-				first, second = second, first
+			var p pair
+			if i%2 == 0 {
+				p.straight = do(tr, base)
 			}
-			first()
-			second()
+			p.through = do(tr, w)
+			if i%2 == 1 {
+				p.straight = do(tr, base)
+			}
+			pairs = append(pairs, p)
 		}
 	}
-	return compare(straight, through, w)
-}
-
-func compare(straight, through side, w way) figures {
-	slices.Sort(straight.took)
-	slices.Sort(through.took)
-	n := len(through.took)
-	f := figures{p50: at(through.took, 0.5), p99: at(through.took, 0.99)}
-	f.addedP50, f.addedP99 = f.p50-at(straight.took, 0.5), f.p99-at(straight.took, 0.99)
-	// A process between has done nothing but these calls. In this one the caller's own
-	// work, and what broker and controller do anyhow, is on both sides.
-	f.cpu = through.child / time.Duration(n)
-	if w.child == nil {
-		f.cpu = through.own/time.Duration(n) - straight.own/time.Duration(len(straight.took))
-	}
-	var sum time.Duration
-	for _, d := range through.took {
-		sum += d
-	}
-	f.mean = sum / time.Duration(n)
-	f.bytes, f.allocs = float64(through.bytes)/float64(n), float64(through.allocs)/float64(n)
-	return f
-}
-
-// at returns the value below which that share of sorted values lies.
-func at(sorted []time.Duration, share float64) time.Duration {
-	return sorted[min(int(float64(len(sorted))*share), len(sorted)-1)]
-}
-
-func (f figures) report(b *testing.B) {
-	// The built-in figures would be those of a whole round of turns.
-	b.ReportMetric(float64(f.mean), "ns/op")
-	b.ReportMetric(f.bytes, "B/op")
-	b.ReportMetric(f.allocs, "allocs/op")
-	b.ReportMetric(float64(f.p50), "p50-ns")
-	b.ReportMetric(float64(f.p99), "p99-ns")
-	b.ReportMetric(float64(f.addedP50), "added-p50-ns")
-	b.ReportMetric(float64(f.addedP99), "added-p99-ns")
-	b.ReportMetric(float64(f.cpu), "added-cpu-ns/op")
+	return compare(pairs, w.child != nil)
 }

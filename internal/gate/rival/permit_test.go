@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/sync/semaphore"
+
+	"sluice/internal/gate"
 )
 
 // BenchmarkPermit takes a permit in the process and gives it back: one after the other,
 // and from 64 goroutines that want 48 permits and let the others run while they hold one.
 // The gate's comes from the elected controller, with a turn of a session, in order of
-// lanes, through windows and breaker; the others only count.
+// lanes, through windows and breaker, which hear of the call's end; the others only count.
 func BenchmarkPermit(b *testing.B) {
 	for _, goroutines := range []int{1, 64} {
 		for name, newHold := range map[string]func(*testing.B) func(context.Context) (func(), error){
@@ -68,6 +70,7 @@ func gateHold(b *testing.B) func(context.Context) (func(), error) {
 		a := asks.next()
 		p, err := m.Ask(ctx, a)
 		return func() {
+			m.End(p, gate.End{Outcome: gate.Good, Tokens: 500})
 			m.Release(p, 0)
 			m.EndTurn(a.Tenant, a.Session, a.Ticket)
 		}, err

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -17,6 +15,18 @@ import (
 type table struct {
 	rows    []*row
 	missing string
+	load    string // of the machine at the start
+}
+
+func newTable() *table { return &table{load: load()} }
+
+// load is how busy the machine was in the last 1, 5 and 15 minutes.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(string(text))[:3], " ")
 }
 
 // row is one way in one trial, with the figures of each time that it was measured.
@@ -44,23 +54,18 @@ func (t *table) row(tr trial, way string) *row {
 	return nil
 }
 
-// median returns that of one figure.
-func (r *row) median(of func(figures) time.Duration) time.Duration {
-	all := make([]time.Duration, len(r.all))
-	for i, f := range r.all {
-		all[i] = of(f)
-	}
-	slices.Sort(all)
-	return at(all, 0.5)
-}
+func (r *row) median(of func(figures) time.Duration) time.Duration { return median(r.all, of) }
 
-func (r *row) added() time.Duration {
-	return r.median(func(f figures) time.Duration { return f.addedP50 })
-}
-func (r *row) addedTail() time.Duration {
-	return r.median(func(f figures) time.Duration { return f.addedP99 })
-}
 func (r *row) cpu() time.Duration { return r.median(func(f figures) time.Duration { return f.cpu }) }
+
+// ratio is the way's CPU to the plain proxy's in the same trial; 0: there is none.
+func (t *table) ratio(r *row) float64 {
+	proxy := t.row(r.trial, plain)
+	if proxy == nil || proxy.cpu() <= 0 {
+		return 0
+	}
+	return float64(r.cpu()) / float64(proxy.cpu())
+}
 
 // write shows the medians, each beside the plain proxy's, and what became of the goals.
 func (t *table) write(out io.Writer) error {
@@ -68,27 +73,21 @@ func (t *table) write(out io.Writer) error {
 		return nil
 	}
 	text := &strings.Builder{}
-	load, _ := os.ReadFile("/proc/loadavg") // where there is none, nothing is said of it
-	fmt.Fprintf(text, "\n| What a call costs more than a direct one; in ms, medians. Load of the machine: %s\n", strings.TrimSpace(string(load)))
+	fmt.Fprintf(text, "\n| What a way adds to a direct call, in ms. Load of the machine: %s before, %s after.\n", t.load, load())
 	if t.missing != "" {
-		fmt.Fprintf(text, "| %s\n", t.missing)
+		fmt.Fprintf(text, "| %s.\n", t.missing)
 	}
-	w := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "|\tway\tp50\tp99\tCPU\tof the proxy's CPU\t")
+	fmt.Fprintf(text, "| %-42s %10s %10s %10s %10s %10s\n", "", "p50 of all", "+ p50", "+ p99", "+ CPU", "of proxy")
 	var last trial
 	for _, r := range t.rows {
 		if r.trial != last {
 			last = r.trial
-			fmt.Fprintf(w, "| %s\t\t\t\t\t\t\n", last)
+			fmt.Fprintf(text, "| %s; the vendor's CPU %s\n", last, ms(r.median(func(f figures) time.Duration { return f.vendor })))
 		}
-		ratio := "-"
-		if proxy := t.row(r.trial, plain); proxy != nil && r.way != direct && proxy.cpu() > 0 {
-			ratio = fmt.Sprintf("%.2f", float64(r.cpu())/float64(proxy.cpu()))
-		}
-		fmt.Fprintf(w, "|\t%s\t%s\t%s\t%s\t%s\t\n", r.way, ms(r.added()), ms(r.addedTail()), ms(r.cpu()), ratio)
-	}
-	if err := w.Flush(); err != nil {
-		return err
+		fmt.Fprintf(text, "| %42s %10s %10s %10s %10s %10.2f\n", r.way,
+			ms(r.median(func(f figures) time.Duration { return f.p50 })),
+			ms(r.median(func(f figures) time.Duration { return f.addedP50 })),
+			ms(r.median(func(f figures) time.Duration { return f.addedP99 })), ms(r.cpu()), t.ratio(r))
 	}
 	t.judge(text)
 	_, err := io.WriteString(out, text.String())
@@ -109,16 +108,19 @@ func (t *table) judge(text *strings.Builder) {
 		if r.way != byGate || r.trial.vendor != usual || r.trial.flight != limit {
 			continue
 		}
-		verdict := func(what string, got, goal time.Duration) {
-			fmt.Fprintf(text, "| %s: %s %s, goal %s: %s\n", r.trial, what, ms(got), ms(goal), met(got, goal))
+		fmt.Fprintf(text, "| %s, goals:", r.trial)
+		for _, g := range []struct {
+			what string
+			got  time.Duration
+			goal time.Duration
+		}{
+			{"+ p50", r.median(func(f figures) time.Duration { return f.addedP50 }), goalP50},
+			{"+ p99", r.median(func(f figures) time.Duration { return f.addedP99 }), goalP99},
+			{"+ CPU", r.cpu(), goalCPU},
+		} {
+			fmt.Fprintf(text, " %s %s ≤ %s %s;", g.what, ms(g.got), ms(g.goal), met(g.got, g.goal))
 		}
-		verdict("p50", r.added(), goalP50)
-		verdict("p99", r.addedTail(), goalP99)
-		verdict("CPU", r.cpu(), goalCPU)
-		if proxy := t.row(r.trial, plain); proxy != nil && proxy.cpu() > 0 {
-			ratio := float64(r.cpu()) / float64(proxy.cpu())
-			fmt.Fprintf(text, "| %s: %.2f of the proxy's CPU, goal %.1f: %s\n", r.trial, ratio, goalRatio, met(ratio, goalRatio))
-		}
+		fmt.Fprintf(text, " of proxy %.2f ≤ %.2f %s\n", t.ratio(r), goalRatio, met(t.ratio(r), goalRatio))
 	}
 }
 

@@ -1,0 +1,141 @@
+package drill
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/chat"
+	"sluice/internal/llm"
+)
+
+// naiveWait is how long the naive design lets anybody wait: 10 s.
+const naiveWait = 10 * time.Second / Scale
+
+// naive is the design that Sluice is held against: one line in the order of arrival, a
+// fixed number of workers, an answer without a vendor after 10 s of waiting, and nothing
+// that notices when a customer leaves. It has every advantage besides: it lives in this
+// process, and nothing of it is durable.
+type naive struct {
+	client *llm.Client
+	line   chan *stay
+	work   sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	busy []span
+}
+
+// span is a vendor's call, and whether anybody was there for its answer.
+type span struct {
+	from, to time.Time
+	gone     bool
+}
+
+// stay is a customer in the line of the naive design.
+type stay struct {
+	visit
+	sent  time.Time
+	mu    sync.Mutex // guards gone and the visit
+	gone  bool
+	over  chan struct{} // closed at the end of the answer
+	first chan struct{} // closed at its first word
+}
+
+// mostNaive is the room of the line.
+const mostNaive = 100_000
+
+// startNaive starts workers on a vendor. stop must follow, when no customer comes any more.
+func startNaive(v *vendor) (*naive, error) {
+	client, err := llm.New(llm.Config{Vendor: v.name, BaseURL: v.url, Model: "model-l", MaxConns: v.quota})
+	if err != nil {
+		return nil, err
+	}
+	n := &naive{client: client, line: make(chan *stay, mostNaive)}
+	for range v.permits {
+		n.work.Go(func() {
+			for s := range n.line {
+				n.serve(s)
+			}
+		})
+	}
+	return n, nil
+}
+
+func (n *naive) stop() {
+	close(n.line)
+	n.work.Wait()
+	n.client.Close()
+}
+
+// come is a customer's visit: asked at its time after begun.
+func (n *naive) come(ctx context.Context, c customer, begun time.Time) visit {
+	s := &stay{visit: visit{customer: c}, over: make(chan struct{}), first: make(chan struct{})}
+	if s.fault = sleep(ctx, time.Until(begun.Add(c.at))); s.fault != nil {
+		return s.visit
+	}
+	s.sent = time.Now()
+	n.line <- s
+	limit, patience := time.NewTimer(naiveWait), time.NewTimer(c.patience)
+	defer limit.Stop()
+	defer patience.Stop()
+	select {
+	case <-s.first:
+		<-s.over
+	case <-patience.C:
+		s.leave(func() { s.left = true })
+	case <-limit.C:
+		s.leave(func() { s.ended, s.reason = time.Since(s.sent), chat.ReasonOverdue })
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.visit
+}
+
+// leave ends the stay without the vendor's answer, unless that has begun.
+func (s *stay) leave(how func()) {
+	s.mu.Lock()
+	begun := s.visit.first > 0
+	if !begun {
+		s.gone = true
+		how()
+	}
+	s.mu.Unlock()
+	if begun {
+		<-s.over
+	}
+}
+
+// serve calls the vendor for whoever is next. Only who has had the lesser answer is skipped.
+func (n *naive) serve(s *stay) {
+	defer close(s.over)
+	s.mu.Lock()
+	told := s.ended > 0
+	s.mu.Unlock()
+	if told {
+		return
+	}
+	from := time.Now()
+	_, err := n.client.GenerateContent(context.Background(),
+		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, s.text)},
+		llms.WithStreamingFunc(func(context.Context, []byte) error { s.hear(); return nil }))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.gone {
+		s.ended, s.vendor, s.fault = time.Since(s.sent), err == nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.busy = append(n.busy, span{from, time.Now(), s.gone})
+}
+
+// hear is the first word of the answer, if the customer is still there.
+func (s *stay) hear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.visit.first == 0 && !s.gone {
+		s.visit.first = time.Since(s.sent)
+		close(s.first)
+	}
+}
