@@ -37,10 +37,13 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 			return nil, fmt.Errorf("controller: %w", err)
 		}
 	}
-	l.member, err = control.NewMember(q, l.control, control.MemberConfig{Node: node, Onlooker: f == nil, Log: log})
+	l.member, err = control.NewMember(q, l.control, control.MemberConfig{
+		Node: node, Onlooker: f == nil, Intake: intake(in.rules()), Log: log,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("controller's member: %w", err)
 	}
+	in.onChange(shareIntake(l.member, log))
 	if f == nil {
 		return l, nil
 	}
@@ -108,7 +111,8 @@ const batchFloor = 0.05
 // limits returns what the rules say to the gate.
 func limits(r *rules.Rules) gate.Config {
 	cfg := gate.Config{
-		Vendors: map[string]gate.Vendor{}, Lanes: map[chat.Lane]gate.Lane{}, Weights: map[string]float64{}, Predict: r.Intake.Predict,
+		Vendors: map[string]gate.Vendor{}, Lanes: map[chat.Lane]gate.Lane{}, Weights: weights(r), Predict: r.Intake.Predict,
+		Intake: intake(r),
 	}
 	for _, v := range r.Vendors {
 		models := map[string]int{}

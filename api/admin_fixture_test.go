@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -166,8 +167,6 @@ var why = map[string]any{"reason": "because of a test"}
 // with adds fields to a reason.
 func with(fields map[string]any) map[string]any {
 	body := map[string]any{"reason": "because of a test"}
-	for k, v := range fields {
-		body[k] = v
-	}
+	maps.Copy(body, fields)
 	return body
 }

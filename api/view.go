@@ -39,6 +39,7 @@ type Ticket struct {
 	Reply      *chat.Reply       `json:"reply,omitempty"`
 	Vendor     string            `json:"vendor,omitempty"`
 	Model      string            `json:"model,omitempty"`
+	RetryOf    string            `json:"retry_of,omitempty" doc:"the ended ticket whose question this asks again"`
 	Attempts   int               `json:"attempts"`
 	Usage      *chat.Usage       `json:"usage,omitempty"`
 	AcceptedAt time.Time         `json:"accepted_at"`
@@ -66,7 +67,7 @@ func view(t *chat.Ticket, line Line) Ticket {
 	v := Ticket{
 		TicketID: t.ID, SessionID: t.Session, Lane: t.Lane, Status: shown(t.Status), Place: place(t, line),
 		Intent: t.Intent, Urgent: t.Urgent, Route: t.Route, Level: t.Level, Reason: t.Reason,
-		Vendor: t.Vendor, Model: t.Model, Attempts: t.Attempts, Usage: t.Usage,
+		Vendor: t.Vendor, Model: t.Model, RetryOf: t.RetryOf, Attempts: t.Attempts, Usage: t.Usage,
 		AcceptedAt: t.AcceptedAt, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		QueuedMS: between(&t.AcceptedAt, t.DecidedAt), HandledMS: between(t.DecidedAt, t.EndedAt),
 		Metadata: t.Metadata,

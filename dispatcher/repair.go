@@ -2,11 +2,9 @@ package dispatcher
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"sluice/internal/chat"
-	"sluice/internal/queue"
 )
 
 // How often lanes are searched for strays, and all tickets swept. The first time is at
@@ -14,6 +12,9 @@ import (
 const (
 	repairEvery = time.Minute
 	sweepEvery  = 10 * time.Minute
+	// sweepBack is how far back a round looks between two sweeps of all: some rounds may
+	// have been missed.
+	sweepBack = 3 * time.Minute
 )
 
 // repair lets the queue mend what a crash left behind, until ctx ends, and says what is
@@ -28,14 +29,13 @@ func (d *Dispatcher) repair(ctx context.Context) {
 	ticker := time.NewTicker(repairEvery)
 	defer ticker.Stop()
 	var swept time.Time
-	displaced := false // a job lost its place in its lane to another, and waits for a sweep
 	for {
-		if d.duty(ctx, "repair", repairEvery) || displaced {
-			sweep := displaced || time.Since(swept) >= sweepEvery && d.duty(ctx, "sweep", sweepEvery)
+		if d.duty(ctx, "repair", repairEvery) {
+			sweep := time.Since(swept) >= sweepEvery && d.duty(ctx, "sweep", sweepEvery)
 			if sweep {
 				swept = time.Now()
 			}
-			displaced = d.mend(ctx, sweep)
+			d.mend(ctx, sweep)
 		}
 		select {
 		case <-ctx.Done():
@@ -65,21 +65,22 @@ func (d *Dispatcher) holding(lane chat.Lane) []uint64 {
 	return seqs
 }
 
-func (d *Dispatcher) mend(ctx context.Context, sweep bool) (displaced bool) {
+func (d *Dispatcher) mend(ctx context.Context, sweep bool) {
 	moved, err := d.queue.Strays(ctx)
 	if err != nil && ctx.Err() == nil {
 		d.log.Warn().Err(err).Msg("search the lanes for strays")
 	}
-	displaced = errors.Is(err, queue.ErrFull)
-	removed, restored := 0, 0
-	if sweep {
-		if removed, restored, err = d.queue.Sweep(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			d.log.Warn().Err(err).Msg("sweep the tickets")
-		}
+	var removed, restored int
+	if now := time.Now(); sweep {
+		removed, restored, err = d.queue.Sweep(ctx, now)
+	} else {
+		removed, restored, err = d.queue.SweepSince(ctx, now, now.Add(-sweepBack))
+	}
+	if err != nil && ctx.Err() == nil {
+		d.log.Warn().Err(err).Msg("sweep the tickets")
 	}
 	if moved+removed+restored > 0 {
 		d.log.Warn().Int("moved", moved).Int("removed", removed).Int("restored", restored).
 			Msg("tickets and lanes disagreed, mended")
 	}
-	return displaced
 }

@@ -39,7 +39,7 @@ func TestRepairRestoresALostJobWhileItRuns(t *testing.T) {
 		lost := w.ask("lost", chat.Normal, time.Hour)
 		w.api("STREAM.MSG.DELETE.LANE_NORMAL", lost.LaneSeq)
 		w.ready() // too young to be taken for lost
-		if got := w.until(lost.ID, sweepEvery+repairEvery); got.Route != chat.RouteAgent {
+		if got := w.until(lost.ID, 2*repairEvery); got.Route != chat.RouteAgent {
 			t.Errorf("%s (%s)", got.Route, got.Reason)
 		}
 	})

@@ -22,7 +22,7 @@ func TestCancelOfAWaitingJobLeavesTheLineAtOnce(t *testing.T) {
 		if _, err := w.queue.Cancel(t.Context(), waiting.ID, chat.ReasonCustomer, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(60 * time.Millisecond)
 		if n := l.control.Waiting(); n != 1 {
 			t.Errorf("%d wait right after the cancel", n)
 		}
@@ -99,7 +99,7 @@ func TestAnOrderlyStopHandsBackWhatWaitsAndFinishesWhatRuns(t *testing.T) {
 		time.Sleep(time.Second)
 		l.stop()
 		stopped := time.Now()
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(60 * time.Millisecond)
 		back := w.lane(chat.Low)
 		for _, asked := range waiting {
 			if back[asked.ID] == nil {
@@ -145,7 +145,7 @@ func TestAStopHandsBackWhatStillRunsAfterGrace(t *testing.T) {
 		if took := time.Since(stopped); took != 3*time.Second {
 			t.Errorf("stopped after %s, want Grace", took)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(60 * time.Millisecond)
 		if n := w.vendor.Stats(); n.InFlight != 0 || n.Cancelled != 1 {
 			t.Errorf("the vendor still has %d calls", n.InFlight)
 		}

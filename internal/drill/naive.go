@@ -40,7 +40,7 @@ type stay struct {
 	mu    sync.Mutex // guards gone and the visit
 	gone  bool
 	over  chan struct{} // closed at the end of the answer
-	first chan struct{} // closed at its first word
+	begun chan struct{} // closed at its first word
 }
 
 // mostNaive is the room of the line.
@@ -71,7 +71,7 @@ func (n *naive) stop() {
 
 // come is a customer's visit: asked at its time after begun.
 func (n *naive) come(ctx context.Context, c customer, begun time.Time) visit {
-	s := &stay{visit: visit{customer: c}, over: make(chan struct{}), first: make(chan struct{})}
+	s := &stay{visit: visit{customer: c}, over: make(chan struct{}), begun: make(chan struct{})}
 	if s.fault = sleep(ctx, time.Until(begun.Add(c.at))); s.fault != nil {
 		return s.visit
 	}
@@ -81,7 +81,7 @@ func (n *naive) come(ctx context.Context, c customer, begun time.Time) visit {
 	defer limit.Stop()
 	defer patience.Stop()
 	select {
-	case <-s.first:
+	case <-s.begun:
 		<-s.over
 	case <-patience.C:
 		s.leave(func() { s.left = true })
@@ -96,27 +96,24 @@ func (n *naive) come(ctx context.Context, c customer, begun time.Time) visit {
 // leave ends the stay without the vendor's answer, unless that has begun.
 func (s *stay) leave(how func()) {
 	s.mu.Lock()
-	begun := s.visit.first > 0
-	if !begun {
+	waits := s.first == 0
+	if waits {
 		s.gone = true
 		how()
 	}
 	s.mu.Unlock()
-	if begun {
+	if !waits {
 		<-s.over
 	}
 }
 
-// serve calls the vendor for whoever is next. Only who has had the lesser answer is skipped.
+// serve calls the vendor for whoever is next, unless the limit has passed meanwhile.
 func (n *naive) serve(s *stay) {
 	defer close(s.over)
-	s.mu.Lock()
-	told := s.ended > 0
-	s.mu.Unlock()
-	if told {
+	from := time.Now()
+	if from.Sub(s.sent) >= naiveWait {
 		return
 	}
-	from := time.Now()
 	_, err := n.client.GenerateContent(context.Background(),
 		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, s.text)},
 		llms.WithStreamingFunc(func(context.Context, []byte) error { s.hear(); return nil }))
@@ -134,8 +131,8 @@ func (n *naive) serve(s *stay) {
 func (s *stay) hear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.visit.first == 0 && !s.gone {
-		s.visit.first = time.Since(s.sent)
-		close(s.first)
+	if s.first == 0 && !s.gone {
+		s.first = time.Since(s.sent)
+		close(s.begun)
 	}
 }

@@ -123,12 +123,13 @@ func (j *Job) Working() error {
 // HandBack gives the job to whoever pulls next, after delay. It changes no ticket.
 func (j *Job) HandBack(delay time.Duration) {
 	// A failed nak is no loss: the job comes back after AckWait.
-	if delay > 0 {
-		_ = j.msg.NakWithDelay(delay)
-		return
-	}
-	_ = j.msg.Nak()
+	_ = j.msg.NakWithDelay(max(delay, handBackAfter))
 }
+
+// handBackAfter is the least time before a job is given to anybody. A pull of ours that
+// has just ended stands at the lane a moment longer: a job handed back at once would be
+// given to it, and come to somebody only after AckWait.
+const handBackAfter = 50 * time.Millisecond
 
 // ack removes the lane message and frees its place. Only the writer of the end calls it.
 func (q *Queue) ack(ctx context.Context, p Point, j *Job) error {

@@ -36,17 +36,22 @@ func (q *Queue) Sweep(ctx context.Context, now time.Time) (removed, restored int
 			if !open || entry == nil {
 				return removed, restored, nil
 			}
-			r, p, err := q.mendBody(ctx, entry.Value(), entry.Revision(), now)
-			if err != nil {
-				return removed, restored, err
+			if s, ok := q.readable(entry.Value(), entry.Revision()); ok {
+				r, p, err := q.mend(ctx, s, now)
+				if err != nil {
+					return removed, restored, err
+				}
+				removed, restored = removed+r, restored+p
 			}
-			removed, restored = removed+r, restored+p
 		}
 	}
 }
 
-// SweepSince does the same for those tickets that were written since then and that
-// somebody waits for: few enough for every minute.
+// newestLimit is how long the next of the newest tickets may take to come.
+const newestLimit = 5 * time.Second
+
+// SweepSince does the same for the tickets of interactive lanes that were written since
+// then: few enough for every minute.
 func (q *Queue) SweepSince(ctx context.Context, now, since time.Time) (removed, restored int, err error) {
 	cons, err := q.js.OrderedConsumer(ctx, "KV_"+ticketBucket, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since,
@@ -64,7 +69,7 @@ func (q *Queue) SweepSince(ctx context.Context, now, since time.Time) (removed, 
 	}
 	defer newest.Stop()
 	for {
-		msg, err := newest.Next(jetstream.NextContext(ctx))
+		msg, err := newest.Next(jetstream.NextMaxWait(newestLimit))
 		if err != nil {
 			return removed, restored, fmt.Errorf("read the newest tickets: %w", err)
 		}
@@ -72,8 +77,8 @@ func (q *Queue) SweepSince(ctx context.Context, now, since time.Time) (removed, 
 		if err != nil {
 			return removed, restored, fmt.Errorf("read the newest tickets: %w", err)
 		}
-		if len(msg.Data()) > 0 { // else the mark of a removal
-			r, p, err := q.mendBody(ctx, msg.Data(), meta.Sequence.Stream, now)
+		if s, ok := q.readable(msg.Data(), meta.Sequence.Stream); ok && s.Lane.Interactive() {
+			r, p, err := q.mend(ctx, s, now)
 			if err != nil {
 				return removed, restored, err
 			}
@@ -85,14 +90,17 @@ func (q *Queue) SweepSince(ctx context.Context, now, since time.Time) (removed, 
 	}
 }
 
-// mendBody repairs a ticket as it was stored, if that can be read.
-func (q *Queue) mendBody(ctx context.Context, body []byte, rev uint64, now time.Time) (removed, restored int, err error) {
-	s := Stored{Rev: rev}
+// readable returns a ticket as it was stored. The mark of a removal is none.
+func (q *Queue) readable(body []byte, rev uint64) (s Stored, ok bool) {
+	if len(body) == 0 {
+		return s, false
+	}
+	s.Rev = rev
 	if err := json.Unmarshal(body, &s.Ticket); err != nil {
 		q.log.Error().Err(err).Uint64("rev", rev).Msg("ticket cannot be read")
-		return 0, 0, nil
+		return s, false
 	}
-	return q.mend(ctx, s, now)
+	return s, true
 }
 
 // mend repairs one ticket that its lane does not know of.

@@ -122,6 +122,41 @@ func TestSweepIntoAFullLaneWaitsForThePlace(t *testing.T) {
 	})
 }
 
+// What somebody waits for is found within the minute.
+func TestSweepSinceLooksAtTheNewestWhichSomebodyWaitsFor(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, w *world) {
+		sweep := func(back time.Duration, want int) {
+			t.Helper()
+			removed, restored, err := w.SweepSince(t.Context(), time.Now(), time.Now().Add(-back))
+			if err != nil || removed != 0 || restored != want {
+				t.Errorf("swept: removed %d, restored %d, %v; want %d restored", removed, restored, err, want)
+			}
+		}
+		sweep(time.Hour, 0)
+		old := w.accept(message("s", "old"))
+		w.lose(old)
+		time.Sleep(5 * time.Minute)
+		sweep(3*time.Minute, 0)
+		batch := message("b", "line")
+		batch.Lane = chat.Batch
+		w.lose(w.accept(batch))
+		running := w.accept(message("s", "running"))
+		w.run(w.pull(chat.Normal))
+		w.lose(running)
+		gone := w.accept(message("g", "removed"))
+		if err := w.tickets.Purge(t.Context(), gone.ID); err != nil {
+			t.Fatal(err)
+		}
+		sweep(3*time.Minute, 0) // too young to be taken for lost
+		time.Sleep(staleOpen)
+		sweep(3*time.Minute, 1)
+		sweep(3*time.Minute, 0)
+		w.depth(chat.Batch, 0)
+		w.depth(chat.Normal, 2)
+		w.sweep(0, 2)
+	})
+}
+
 // A message that was stored anew has another sequence than its ticket knows.
 func TestCancelOfARestoredTicketEmptiesItsLane(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world) {

@@ -34,11 +34,11 @@ const (
 )
 
 // Strays finds messages that are stored in a lane and that its consumer will never
-// deliver: below its floor, or neither in anybody's hands nor counted by the consumer
-// as waiting or as delivered. What has ended gets its last steps, and leaves the lane.
-// The rest is stored anew, so that it is delivered. Several processes may look at once:
-// every step is a compare-and-set. ErrFull is among the errors when a message lost its place in
-// a full lane meanwhile: its ticket is open, and a Sweep gives it the next free place.
+// deliver: below its floor, or in nobody's hands and not counted by the consumer. What
+// has ended gets its last steps, and leaves the lane. The rest is stored anew, so that it
+// is delivered. Several processes may look at once: every step is a compare-and-set.
+// ErrFull is among the errors when a message lost its place in a full lane to another:
+// its ticket is open, and a sweep gives it the next free place.
 func (q *Queue) Strays(ctx context.Context) (mended int, err error) {
 	seen, wait := map[chat.Lane][]uint64{}, time.Duration(0)
 	var faults []error

@@ -168,6 +168,7 @@ func TestAHandBackCountsNoAttempt(t *testing.T) {
 			if got := w.ticket(m.ID); got.Status != chat.Queued || got.Attempts != 0 || got.StartedAt != nil || got.DecidedAt != nil {
 				t.Errorf("handed back %+v", got)
 			}
+			time.Sleep(handBackAfter)
 		}
 		w.depth(chat.Normal, 1)
 	})

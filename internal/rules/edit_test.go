@@ -9,8 +9,6 @@ import (
 
 var until = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func pointer[T any](v T) *T { return &v }
-
 func TestForceIsPutWhereItStandsAndTheRestKeepsItsText(t *testing.T) {
 	t.Parallel()
 	const set = "{level: 2, until: 2030-01-02T03:04:05Z}"
@@ -51,7 +49,7 @@ func TestTheShippedDocumentIsEditedInOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := WithVendor(forced, "b", VendorChange{Quota: pointer(10), Headroom: pointer(0.5), QPS: pointer(7), TokensPerMinute: pointer(9)})
+	changed, err := WithVendor(forced, "b", VendorChange{Quota: new(10), Headroom: new(0.5), QPS: new(7), TokensPerMinute: new(9)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +77,7 @@ func TestVendorsAreChangedInEveryLayout(t *testing.T) {
 	flow := "vendors: [{name: a, quota: 5, endpoints: [{url: 'http://a/v1'}], models: {strong: m, light: m}}]\n"
 	block := "vendors:\n- name: a # the first\n  quota: 5\n  endpoints: [{url: 'http://a/v1'}]\n  models:\n    strong: m\n    light: m\n"
 	for _, doc := range []string{flow, block} {
-		got, err := WithVendor([]byte(doc), "a", VendorChange{Quota: pointer(50), Elastic: pointer(0.25)})
+		got, err := WithVendor([]byte(doc), "a", VendorChange{Quota: new(50), Elastic: new(0.25)})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, doc)
 		}
@@ -92,13 +90,13 @@ func TestVendorsAreChangedInEveryLayout(t *testing.T) {
 
 func TestAnEditThatIsWrongSaysWhere(t *testing.T) {
 	t.Parallel()
-	if _, err := WithVendor(Default(), "z", VendorChange{Quota: pointer(1)}); !errors.Is(err, ErrNoVendor) {
+	if _, err := WithVendor(Default(), "z", VendorChange{Quota: new(1)}); !errors.Is(err, ErrNoVendor) {
 		t.Errorf("unknown vendor: %v", err)
 	}
-	if _, err := WithVendor([]byte("replicas: 1"), "a", VendorChange{Quota: pointer(1)}); !errors.Is(err, ErrNoVendor) {
+	if _, err := WithVendor([]byte("replicas: 1"), "a", VendorChange{Quota: new(1)}); !errors.Is(err, ErrNoVendor) {
 		t.Errorf("vendor that is only shipped: %v", err)
 	}
-	_, err := WithVendor(Default(), "a", VendorChange{Quota: pointer(0)})
+	_, err := WithVendor(Default(), "a", VendorChange{Quota: new(0)})
 	if faults := Faults(err); len(faults) != 1 || faults[0].Field != "vendors[0].quota" || faults[0].Line != 21 {
 		t.Errorf("%v", err)
 	}

@@ -110,6 +110,27 @@ sms: {quiet_hours: {from: "22:00", until: "08:00"}}
 	}
 }
 
+func TestATenantHasTheRateOfAllUnlessItHasItsOwn(t *testing.T) {
+	t.Parallel()
+	r, err := Parse("r.yaml", []byte(`
+tenants:
+  shop: {weight: 2.5, burst: 7}
+  123: {qps: 3, tokens_per_minute: 9000, daily: 500}
+  plain:
+intake: {tenant: {qps: 20}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Allowance{
+		"shop": {Weight: 2.5, QPS: 20, Burst: 7}, "plain": {Weight: 1, QPS: 20, Burst: 200},
+		"123": {Weight: 1, QPS: 3, Burst: 200, TokensPerMinute: 9000, Daily: 500},
+	}
+	if !reflect.DeepEqual(r.Tenants, want) {
+		t.Errorf("tenants: %+v, want %+v", r.Tenants, want)
+	}
+}
+
 func TestNullTakesForceAndQuietHoursAway(t *testing.T) {
 	t.Parallel()
 	r, err := Parse("r.yaml", []byte("valve: {force: null}\nsms:\n  quiet_hours:\n"))

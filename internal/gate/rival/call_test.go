@@ -13,11 +13,11 @@ import (
 // short is for a machine that builds; its figures show that all works, and little more.
 func trials(short bool) []trial {
 	all := []trial{
-		{vendor: prompt, flight: 1, calls: 400, turns: 21},
-		{vendor: prompt, flight: limit, calls: 20 * limit, turns: 21},
-		{vendor: usual, flight: 1, calls: 20, turns: 5}, // the p99 of twenty calls is their slowest
-		{vendor: usual, flight: limit, calls: 10 * limit, turns: 9},
-		{vendor: usual, flight: limit, calls: 10 * limit, turns: 9, stream: true},
+		{vendor: prompt, flight: 1, calls: 400, turns: 11},
+		{vendor: prompt, flight: limit, calls: 20 * limit, turns: 11},
+		{vendor: usual, flight: 1, calls: 10, turns: 5}, // the p99 of ten calls is their slowest
+		{vendor: usual, flight: limit, calls: 5 * limit, turns: 9},
+		{vendor: usual, flight: limit, calls: 5 * limit, turns: 9, stream: true},
 	}
 	for i := range all {
 		if short {

@@ -77,7 +77,7 @@ func (t *table) write(out io.Writer) error {
 	if t.missing != "" {
 		fmt.Fprintf(text, "| %s.\n", t.missing)
 	}
-	fmt.Fprintf(text, "| %-42s %10s %10s %10s %10s %10s\n", "", "p50 of all", "+ p50", "+ p99", "+ CPU", "of proxy")
+	fmt.Fprintf(text, "| %-42s %10s %10s %10s %10s %10s\n", "", "p50", "added p50", "added p99", "added CPU", "of proxy's")
 	var last trial
 	for _, r := range t.rows {
 		if r.trial != last {
@@ -114,13 +114,13 @@ func (t *table) judge(text *strings.Builder) {
 			got  time.Duration
 			goal time.Duration
 		}{
-			{"+ p50", r.median(func(f figures) time.Duration { return f.addedP50 }), goalP50},
-			{"+ p99", r.median(func(f figures) time.Duration { return f.addedP99 }), goalP99},
-			{"+ CPU", r.cpu(), goalCPU},
+			{"added p50", r.median(func(f figures) time.Duration { return f.addedP50 }), goalP50},
+			{"added p99", r.median(func(f figures) time.Duration { return f.addedP99 }), goalP99},
+			{"added CPU", r.cpu(), goalCPU},
 		} {
 			fmt.Fprintf(text, " %s %s ≤ %s %s;", g.what, ms(g.got), ms(g.goal), met(g.got, g.goal))
 		}
-		fmt.Fprintf(text, " of proxy %.2f ≤ %.2f %s\n", t.ratio(r), goalRatio, met(t.ratio(r), goalRatio))
+		fmt.Fprintf(text, " of the proxy's %.2f ≤ %.2f %s\n", t.ratio(r), goalRatio, met(t.ratio(r), goalRatio))
 	}
 }
 

@@ -41,7 +41,7 @@ type ways []way
 // startWays opens the ways to a vendor. missing says what cannot be had.
 func (r *rig) startWays(t testing.TB, vendor string) (all ways, missing string) {
 	t.Helper()
-	to := r.vendors.urls[vendor]
+	to := r.vendors.url(vendor)
 	all = ways{
 		{name: direct, model: newClient(t, to)},
 		{name: byGate, model: newGated(t, r.member, newClient(t, to))},
