@@ -44,7 +44,7 @@ func (n *node) commands() http.Handler {
 
 func (n *node) instance() instance {
 	i := instance{BaseURL: "http://" + n.http.Addr().String(), Limits: map[string]int{}, Quotas: map[string]int{}}
-	for _, v := range n.engine.rules.Vendors {
+	for _, v := range n.live.rules().Vendors {
 		i.Limits[v.Name], i.Quotas[v.Name] = v.Limit(), v.Quota
 	}
 	if n.fleet != nil && n.fleet.sim != nil {

@@ -6,6 +6,7 @@
 // function call. Behind each stands a plain state machine without I/O (server, holder)
 // that takes time and messages and gives messages back: docs/controller.md tells it.
 //
-// Comes in: control.report (asks, releases, everything held), control.place. Goes out:
-// control.node.<id> (grants, acknowledgements, probes), control.hello.
+// Comes in: control.report (asks, releases, everything held), control.place,
+// control.intake (may a message come in). Goes out: control.node.<id> (grants,
+// acknowledgements, probes), control.hello.
 package control

@@ -20,7 +20,8 @@ type promise struct {
 	byQuota []string
 	// longest is the longest answer of a vendor from its first token on. Defaults to callMax.
 	longest time.Duration
-	late    time.Duration // more time for every message, where our own limits are not scaled
+	// late is more time for a message, where a limit of ours is not scaled. Defaults to none.
+	late func(load.Outcome) time.Duration
 }
 
 // keeps checks what every drill must: nothing lost, one end each, vendors within their
@@ -28,6 +29,9 @@ type promise struct {
 func (d *drill) keeps(p promise, loads ...played) {
 	if p.longest == 0 {
 		p.longest = callMax
+	}
+	if p.late == nil {
+		p.late = func(load.Outcome) time.Duration { return 0 }
 	}
 	var accepted, lost, twice, untold, silent int
 	var all []load.Outcome
@@ -69,18 +73,23 @@ func (d *drill) limits(p promise) {
 // inTime checks that every message was answered within max_wait and the time for a first
 // token; a vendor's answer goes on after its first token.
 func (d *drill) inTime(p promise, all []load.Outcome) {
-	var template, answer time.Duration
+	var template, answer, more time.Duration
 	for _, o := range all {
 		if o.EndedAt.IsZero() || o.Lane == chat.Batch || p.exempt != nil && p.exempt(o) {
 			continue
 		}
+		late := p.late(o)
+		more = max(more, late)
 		if o.Answered() {
-			answer = max(answer, o.Total)
+			answer = max(answer, o.Total-late)
 		} else {
-			template = max(template, o.Total)
+			template = max(template, o.Total-late)
 		}
 	}
-	bound := maxWait + firstToken + p.late
+	if more > 0 {
+		d.note("up to %s are taken off the times of messages that met a limit which is not scaled", short(more))
+	}
+	bound := maxWait + firstToken
 	d.atMost("answered without a vendor: max_wait + first token", bound, template)
 	d.atMost("answered by a vendor: the same + the longest answer", bound+p.longest, answer)
 }
@@ -105,7 +114,6 @@ func (d *drill) shows(loads ...played) {
 }
 
 func messageGrid(all []load.Outcome, refused map[string]int) report.Grid {
-	type kind struct{ name string }
 	waits := map[string][]time.Duration{}
 	totals := map[string][]time.Duration{}
 	var names []string

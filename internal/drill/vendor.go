@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ type vendor struct {
 	sim    *sim.Vendor
 	log    *callLog
 	url    string
+	door   *door
 	server *http.Server
 }
 
@@ -45,18 +45,17 @@ func startVendors(ctx context.Context, of []account, seed uint64) (*vendors, err
 }
 
 func (vs *vendors) serve(ctx context.Context, v *vendor) error {
-	var lc net.ListenConfig
-	port, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
+	var err error
+	if v.door, err = openDoor(ctx); err != nil {
 		return err
 	}
-	v.url = "http://" + port.Addr().String() + "/v1"
+	v.url = "http://" + v.door.Addr().String() + "/v1"
 	v.server = &http.Server{Handler: v.log.noted(v.sim.Handler()), ReadHeaderTimeout: 10 * time.Second}
 	vs.all = append(vs.all, v)
 	vs.serving.Go(func() {
-		if err := v.server.Serve(port); !errors.Is(err, http.ErrServerClosed) {
+		if err := v.server.Serve(v.door); !errors.Is(err, http.ErrServerClosed) {
 			// A port that is lost shows as calls that fail, which the drill counts.
-			_ = port.Close()
+			_ = v.door.Close()
 		}
 	})
 	return nil

@@ -117,7 +117,7 @@ func (tr trial) measure(b *testing.B, r *rig, base, w way) figures {
 	do := func(tr trial, w way) side {
 		s, err := tr.turn(b.Context(), r, w)
 		if err != nil {
-			b.Fatal(err)
+			b.Fatalf("%s: %v; it says: %s", w.name, err, w.said())
 		}
 		return s
 	}

@@ -85,3 +85,11 @@ func (w way) once(ctx context.Context, messages []llms.MessageContent, stream bo
 	_, err := w.model.GenerateContent(ctx, messages, options...)
 	return err
 }
+
+// said is what the process between has said, if there is one.
+func (w way) said() string {
+	if w.child == nil {
+		return ""
+	}
+	return w.child.said.String()
+}
