@@ -8,7 +8,7 @@ PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose -
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race e2e cluster browser postgres bench lint fmt
+.PHONY: help run build test race e2e cluster drill browser postgres bench rival haproxy lint fmt
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burs
 cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, under load.
 	$(PATIENT) -tags cluster -timeout 15m
 
+drill: build ## All fault drills, quick; a drill that failed is played once more.
+	$(BIN) drill all --quick --again 1
+
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/
 
@@ -38,8 +41,16 @@ postgres: ## The ledger on PostgreSQL 15 and 18.
 	SLUICE_TEST_PG=15 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
 	SLUICE_TEST_PG=18 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
 
-bench: ## Benchmarks, ready for benchstat.
+bench: haproxy ## Benchmarks, ready for benchstat; some ten minutes.
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./dispatcher/...
+
+rival: haproxy ## Of these, the gate beside a plain proxy and HAProxy.
+	$(GO) test -run '^$$' -bench . ./internal/gate/rival/
+
+haproxy:
+	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || { test "$$(id -u)" = 0 && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends haproxy >/dev/null; } || \
+		echo 'HAProxy cannot be installed here: the benchmarks go without it.'
 
 lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }

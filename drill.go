@@ -14,6 +14,7 @@ import (
 type drillCmd struct {
 	Scenario string `arg:"" enum:"${drills}" help:"One of ${drills}."`
 	Quick    bool   `help:"Half a minute or so each, in place of about three times as long."`
+	Again    int    `help:"How often a drill that failed is played once more, as on a machine that does other things too." default:"0"`
 	Seed     uint64 `help:"Makes vendors, messages and customers repeatable." default:"1"`
 	JSON     string `name:"json" help:"Write the reports to a file, as JSON." type:"path"`
 	HTML     string `name:"html" help:"Write the reports to a file, as a page with charts." type:"path"`
@@ -28,7 +29,7 @@ func (c *drillCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	cfg := drill.Config{Scenario: c.Scenario, Quick: c.Quick, Binary: binary, Seed: c.Seed, Show: progress()}
+	cfg := drill.Config{Scenario: c.Scenario, Quick: c.Quick, Binary: binary, Again: c.Again, Seed: c.Seed, Show: progress()}
 	found, err := drill.Run(ctx, cfg, func(r *drill.Report) error { return r.Table(out) })
 	if found == nil {
 		return err

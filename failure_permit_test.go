@@ -139,7 +139,7 @@ func TestEveryKindOfFailureGivesItsPermitBack(t *testing.T) {
 			"connection refused":       {refuse: true},
 			"reset before the head":    {behaviour: steadily(func(b *sim.Behaviour) { b.RefuseShare = 1 })},
 			"no head":                  {behaviour: steadily(func(b *sim.Behaviour) { b.HangShare = 1 })},
-			"no end of the body":       {behaviour: steadily(func(b *sim.Behaviour) { b.StallShare, b.Call = 1, sim.Fixed(10 * time.Minute) })},
+			"no end of the body":       {behaviour: steadily(func(b *sim.Behaviour) { b.StallShare, b.Call = 1, sim.Fixed(10*time.Minute) })},
 			"500":                      {behaviour: steadily(func(b *sim.Behaviour) { b.ErrorShare = 1 })},
 			"502":                      {behaviour: steadily(func(b *sim.Behaviour) { b.ErrorShare, b.ErrorStatus = 1, 502 })},
 			"504":                      {behaviour: steadily(func(b *sim.Behaviour) { b.ErrorShare, b.ErrorStatus = 1, 504 })},

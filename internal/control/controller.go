@@ -58,7 +58,7 @@ func checkLimits(g gate.Config, quotas map[string]int) error {
 	}
 	for name, v := range g.Vendors {
 		if quota, known := quotas[name]; known && quota < v.Limit {
-			return fmt.Errorf("Quotas[%s] must be at least the limit %d, is %d", name, v.Limit, quota)
+			return fmt.Errorf("quota of vendor %s must be at least its limit %d, is %d", name, v.Limit, quota)
 		}
 	}
 	return nil

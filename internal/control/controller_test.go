@@ -218,7 +218,7 @@ func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"controller config: gate config: Vendors is empty":                          {Node: "n"},
 		"controller config: gate config: Vendors[a].Limit must be at least 1, is 0": {Node: "n", Gate: permits(map[string]int{"a": 0})},
-		"controller config: Quotas[a] must be at least the limit 2, is 1":           {Node: "n", Gate: permits(map[string]int{"a": 2}), Quotas: map[string]int{"a": 1}},
+		"controller config: quota of vendor a must be at least its limit 2, is 1":   {Node: "n", Gate: permits(map[string]int{"a": 2}), Quotas: map[string]int{"a": 1}},
 		"controller config: Node is empty":                                          {Gate: permits(map[string]int{"a": 1})},
 		"controller config: Settle and Hard must not be negative":                   {Node: "n", Gate: permits(map[string]int{"a": 1}), Settle: -1},
 	} {

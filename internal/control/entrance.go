@@ -37,10 +37,10 @@ func newEntrance(cfg gate.Intake) *entrance {
 // nodes that took messages in when a controller was heard last, but at least 1. What all
 // let in together is then within the limits unless nodes have joined since (one that has
 // never heard a controller takes itself to be the only one), a limit is smaller than the
-// number of nodes, or a controller that only some can hear lets others in as well. No
-// burst is given twice. But the tokens of a minute that falls on both sides are counted on
-// each, what a node lets in by itself does not count for the day, and no lane is
-// tightened. The lanes' bounds hold as ever.
+// number of nodes, or there is a controller after all: one that not all can hear, or that
+// was slow or paused for less than two seconds. No burst is given twice. But the tokens of
+// a minute that falls on both sides are counted on each, what a node lets in by itself
+// does not count for the day, and no lane is tightened. The lanes' bounds hold as ever.
 func (m *Member) Enter(ctx context.Context, a chat.Arrival) (undo func(), err error) {
 	v, decided := m.askIntake(ctx, a)
 	if !decided {
@@ -108,7 +108,7 @@ func (m *Member) mayHear() bool {
 func (m *Member) askIntakeFar(ctx context.Context, a chat.Arrival) (v verdict, decided bool) {
 	ctx, cancel := context.WithTimeout(ctx, intakeLimit)
 	defer cancel()
-	body, err := json.Marshal(message{Arrival: &a})
+	body, err := json.Marshal(entry{Arrival: &a})
 	if err == nil {
 		body, err = m.queue.AskIntake(ctx, body)
 	}
@@ -158,7 +158,7 @@ func (m *Member) undo(v verdict) {
 		e.turnstile.Back(v.Pass, time.Now())
 	case m.local != nil && m.local.giveBack(v):
 	default:
-		body, err := json.Marshal(message{Back: &v})
+		body, err := json.Marshal(entry{Back: &v})
 		if err == nil {
 			err = m.queue.SendIntake(body)
 		}

@@ -15,6 +15,7 @@ type intake struct {
 	mu        sync.Mutex
 	turnstile *gate.Turnstile // nil: this process does not let messages in for all
 	epoch     uint64
+	only      bool      // no other process lets messages in, whatever happens
 	greetedAt time.Time // when the nodes heard of this controller last
 	lapsed    bool      // since then nodes may have let messages in by themselves
 	stored    gate.Day
@@ -29,8 +30,8 @@ type verdict struct {
 	Turned *gate.TurnedAway `json:"turned,omitempty"`
 }
 
-// message is what a node asks or tells about one message.
-type message struct {
+// entry is what a node asks or tells about one message.
+type entry struct {
 	Arrival *chat.Arrival `json:"arrival,omitempty"` // may it come in?
 	Back    *verdict      `json:"back,omitempty"`    // it did not
 }
@@ -70,18 +71,18 @@ func (c *Controller) giveBack(v verdict) bool {
 
 // hearIntake serves a node of another process; nil: somebody else may.
 func (c *Controller) hearIntake(body []byte) []byte {
-	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
+	var e entry
+	if err := json.Unmarshal(body, &e); err != nil {
 		c.log.Warn().Err(err).Msg("question of the intake dropped")
 		return nil
 	}
-	if m.Back != nil {
-		c.giveBack(*m.Back)
+	if e.Back != nil {
+		c.giveBack(*e.Back)
 	}
-	if m.Arrival == nil {
+	if e.Arrival == nil {
 		return nil
 	}
-	v, decided := c.admit(*m.Arrival)
+	v, decided := c.admit(*e.Arrival)
 	if !decided {
 		return nil
 	}
@@ -112,9 +113,9 @@ func (in *intake) room(lane chat.Lane) (time.Duration, bool) {
 	return 0, false
 }
 
-// missed reports whether the nodes may take this controller to be gone.
+// missed reports whether the nodes may have taken this controller to be gone.
 func (in *intake) missed(now time.Time) bool {
-	return now.Sub(in.greetedAt) >= stateAge-2*helloEvery
+	return !in.only && now.Sub(in.greetedAt) >= stateAge-2*helloEvery
 }
 
 // greet is what the controller tells all nodes now: of each lane when it has a place again

@@ -81,8 +81,8 @@ func (c *Controller) beginIntake(s *server, before gate.Day) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.turnstile, in.epoch, in.lapsed = gate.NewTurnstile(c.cfg.Gate.Intake), s.epoch, false
-	in.greetedAt = now
-	if !c.cfg.Alone {
+	in.only, in.greetedAt = c.cfg.Alone, now
+	if !in.only {
 		in.turnstile.Empty(now, now)
 	}
 	in.turnstile.Recall(before, now)

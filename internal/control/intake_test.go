@@ -132,7 +132,6 @@ func most(all []entered, length time.Duration, of func(entered) int) (sum int) {
 	return sum
 }
 
-func one(entered) int      { return 1 }
 func tokens(e entered) int { return e.tokens }
 
 // facts/overload.md row 6 with ε = 0, over minutes.

@@ -42,7 +42,7 @@ func (d *drill) startCluster(ctx context.Context, nodes, dispatchers int) (*clus
 		replicas = 3
 	}
 	var err error
-	if c.rules, err = writeRules(d.dir, rules(d.vendors.all, setting{replicas: replicas})); err != nil {
+	if c.rules, err = writeRules(d.dir, writtenRules(d.vendors.all, setting{replicas: replicas})); err != nil {
 		return nil, err
 	}
 	if err := c.form(ctx, nodes); err != nil {

@@ -21,6 +21,10 @@ type Config struct {
 	// new directory among the temporary ones.
 	Dir string
 
+	// Again is how often a drill that failed is played once more: what is measured in real
+	// time fails on a machine that does other things, too. Defaults to 0.
+	Again int
+
 	Seed uint64 // makes vendors, messages and customers repeatable
 	Show report.Progress
 }
@@ -32,6 +36,9 @@ const All = "all"
 func (c Config) Validate() error {
 	if c.Binary == "" {
 		return errors.New("binary: must not be empty")
+	}
+	if c.Again < 0 || c.Again > 10 {
+		return fmt.Errorf("again %d: must be from 0 to 10", c.Again)
 	}
 	if c.Scenario != All && !slices.Contains(Scenarios(), c.Scenario) {
 		return fmt.Errorf("scenario %q: is none of %v", c.Scenario, append(Scenarios(), All))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ func Run(ctx context.Context, cfg Config, each func(*Report) error) (*Reports, e
 		if cfg.Scenario != All && cfg.Scenario != s.name {
 			continue
 		}
-		r, err := run(ctx, cfg, s)
+		r, err := runAgain(ctx, cfg, s)
 		if err != nil {
 			return all, err
 		}
@@ -69,6 +70,22 @@ func Run(ctx context.Context, cfg Config, each func(*Report) error) (*Reports, e
 		}
 	}
 	return all, nil
+}
+
+// runAgain plays a drill until it passes, or as often as it may.
+func runAgain(ctx context.Context, cfg Config, s scenario) (*Report, error) {
+	var before []string
+	for try := 0; ; try++ {
+		r, err := run(ctx, cfg, s)
+		if err != nil {
+			return nil, err
+		}
+		if r.OK || try == cfg.Again {
+			r.Notes = append(before, r.Notes...)
+			return r, nil
+		}
+		before = append(before, fmt.Sprintf("try %d failed: %s", try+1, strings.Join(r.failures(), "; ")))
+	}
 }
 
 // run plays one drill.

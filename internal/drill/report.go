@@ -72,6 +72,19 @@ func (r *Report) judge() {
 	}
 }
 
+// failures names what went wrong.
+func (r *Report) failures() (all []string) {
+	if r.Fault != "" {
+		all = append(all, r.Fault)
+	}
+	for _, c := range r.Checks {
+		if !c.OK {
+			all = append(all, fmt.Sprintf("%s: %s, want %s", c.Name, c.Measured, c.Bound))
+		}
+	}
+	return all
+}
+
 func (r *Report) word() string {
 	if r.OK {
 		return "PASS"

@@ -64,8 +64,8 @@ type setting struct {
 	connect  time.Duration // 0: 2 s ÷ Scale
 }
 
-// rules writes the rules of a drill.
-func rules(vendors []*vendor, s setting) string {
+// writtenRules are the rules of a drill.
+func writtenRules(vendors []*vendor, s setting) string {
 	if s.replicas == 0 {
 		s.replicas = 1
 	}

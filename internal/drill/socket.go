@@ -57,21 +57,25 @@ func (v *visitor) come(ctx context.Context, begun time.Time) {
 	conn.SetReadLimit(maxFrame)
 	frames := make(chan frame, 64)
 	var reading sync.WaitGroup
-	reading.Go(func() { hear(ctx, conn, frames) })
+	var cut error
+	reading.Go(func() { cut = hear(ctx, conn, frames) })
 	v.fault = v.ask(ctx, conn, frames, begun)
 	_ = conn.Close(websocket.StatusNormalClosure, "") // the visit is over
 	for range frames {
 	}
 	reading.Wait()
+	if errors.Is(v.fault, errCut) {
+		v.fault = fmt.Errorf("%w: %w", errCut, cut)
+	}
 }
 
-// hear hands on the frames until the socket ends.
-func hear(ctx context.Context, conn *websocket.Conn, frames chan<- frame) {
+// hear hands on the frames until the socket ends, and says how it did.
+func hear(ctx context.Context, conn *websocket.Conn, frames chan<- frame) error {
 	defer close(frames)
 	for {
 		_, raw, err := conn.Read(ctx)
 		if err != nil {
-			return
+			return err
 		}
 		var f frame
 		if json.Unmarshal(raw, &f) == nil {

@@ -47,7 +47,7 @@ func (d *drill) startSolo(ctx context.Context, of []account, s setting, env ...s
 	if err != nil {
 		return nil, err
 	}
-	file, err := writeRules(dir, rules(d.vendors.all, s))
+	file, err := writeRules(dir, writtenRules(d.vendors.all, s))
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (a *asker) next() gate.Ask {
 	now := time.Now()
 	return gate.Ask{
 		Tenant: "demo", Session: "s" + n, Ticket: "t" + n, Lane: chat.High, Seq: 1,
-		AcceptedAt: now, Deadline: now.Add(10 * time.Second), Vendors: []string{"a"}, Model: "strong", Tokens: 1500,
+		AcceptedAt: now, Deadline: now.Add(time.Minute), Vendors: []string{"a"}, Model: "strong", Tokens: 1500,
 	}
 }
 

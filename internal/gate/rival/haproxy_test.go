@@ -19,8 +19,8 @@ const haproxyConfig = `
 defaults
     mode http
     http-reuse always
-    timeout connect 2s
-    timeout queue 10s
+    timeout connect 60s
+    timeout queue 60s
     timeout client 150s
     timeout server 150s
     timeout http-keep-alive 150s

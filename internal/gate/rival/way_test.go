@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -58,7 +59,11 @@ func (r *rig) startWays(t testing.TB, vendor string) (all ways, missing string) 
 
 func newClient(t testing.TB, base string) *llm.Client {
 	t.Helper()
-	c, err := llm.New(llm.Config{Vendor: "a", BaseURL: base, Model: modelName, MaxConns: 60})
+	c, err := llm.New(llm.Config{
+		Vendor: "a", BaseURL: base, Model: modelName, MaxConns: 2 * limit,
+		// A busy machine may take its time.
+		Timeouts: llm.Timeouts{Acquire: time.Minute, Connect: time.Minute, FirstToken: time.Minute, Gap: time.Minute},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
