@@ -48,7 +48,7 @@ type historyOutput struct {
 }
 
 type rulesBody struct {
-	Document string `json:"document" doc:"the whole YAML document"`
+	Document string `json:"document" minLength:"1" pattern:"\\S" doc:"the whole YAML document; {} is the one with nothing in it"`
 	Reason   string `json:"reason" minLength:"1" maxLength:"500"`
 	Revision uint64 `json:"revision,omitempty" doc:"that the author saw; or the header If-Match"`
 }

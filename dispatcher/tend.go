@@ -48,7 +48,7 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 			now: time.Now(), deadline: s.Deadline, permit: err == nil, refused: refused, stopped: stopCause(ctx),
 		})
 		if dec.action == run {
-			if history, free := d.past(ctx, &s); free {
+			if history, free := d.past(ctx, &s); free && time.Now().Before(s.Deadline) {
 				seat.running()
 				d.held.setWaiting(j, false)
 				d.run(ctx, j, turn{Stored: s, permit: permit, history: history})

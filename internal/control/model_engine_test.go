@@ -41,6 +41,7 @@ type engine struct {
 	seq   int
 
 	calm  bool // no loss, no doubles, no long delays
+	even  bool // all delays are the same: nothing overtakes, as on one connection
 	epoch uint64
 
 	leaseOwner string
@@ -71,6 +72,9 @@ func (e *engine) run(until time.Duration) {
 
 // delay is how long one message takes: mostly some milliseconds, at times seconds.
 func (e *engine) delay() time.Duration {
+	if e.even {
+		return time.Millisecond
+	}
 	if !e.calm && e.rand.IntN(50) == 0 {
 		return time.Duration(e.rand.IntN(3000)) * time.Millisecond
 	}

@@ -31,6 +31,9 @@ type process struct {
 	writing bool
 	calls   map[*call]bool
 	waits   map[*asking]bool
+	limits  map[string]int // as this process has them
+	told    hello
+	toldAt  time.Time
 }
 
 // call is one call in flight, as the vendor sees it.
@@ -45,7 +48,7 @@ type call struct {
 func (m *model) start(name string, candidate bool) *process {
 	p := &process{
 		m: m, name: name, skew: 1 + (m.rand.Float64()-0.5)/100, offset: time.Duration(m.rand.Int64N(int64(time.Hour))),
-		calls: map[*call]bool{}, waits: map[*asking]bool{},
+		calls: map[*call]bool{}, waits: map[*asking]bool{}, limits: m.limits,
 	}
 	p.holder = newHolder(name, p.clock())
 	m.all = append(m.all, p)
@@ -177,10 +180,15 @@ func (p *process) receive(m mail) {
 	p.holder.receive(m, p.clock())
 	for w := range p.waits {
 		select {
-		case permit := <-w.granted:
+		case got := <-w.granted:
 			delete(p.waits, w)
-			p.m.accepted(permit.Permit)
-			p.begin(w.ask, permit.Permit)
+			p.holder.release(w.ask.Instead)
+			if got.refusal != nil {
+				p.holder.endTurn(w.ask.Tenant, w.ask.Session, w.ask.Ticket)
+				break
+			}
+			p.m.accepted(got.Permit)
+			p.begin(w.ask, got.Permit)
 		default:
 		}
 	}
@@ -201,12 +209,14 @@ func (p *process) stand() {
 		if epoch == 0 || p.lease != 0 {
 			return
 		}
-		s := newServer(p.m.config(p.name), epoch, sentAt, p.clock())
+		s := newServer(p.config(), epoch, sentAt, p.clock())
+		s.table.Restore(p.told.States, p.toldAt)
 		var nodes []string
 		var charge map[string]int
 		p.ask(func() { nodes, charge = p.m.registered(), p.m.charged() }, func() {
 			if p.lease == 0 {
 				s.expect(nodes, charge)
+				s.setLimits(p.gate(), p.m.quotas, p.clock()) // they may have changed meanwhile
 				p.server, p.lease = s, epoch
 			}
 		})
@@ -278,7 +288,12 @@ func (p *process) hello() {
 	for _, to := range p.m.all {
 		p.m.carry(func() {
 			if !to.cut {
-				to.act(func() { to.holder.meet(h.Epoch, h.Node, to.clock()) })
+				to.act(func() {
+					to.holder.meet(h.Epoch, h.Node, to.clock())
+					if h.Epoch == to.holder.epoch {
+						to.told, to.toldAt = h, to.clock()
+					}
+				})
 			}
 		})
 	}
@@ -287,19 +302,23 @@ func (p *process) hello() {
 // want lets a ticket ask for a permit, and leave at its limit.
 func (p *process) want(session int, lane chat.Lane, limit time.Duration) {
 	p.m.tickets++
-	now := p.clock()
-	w := p.holder.ask(gate.Ask{
+	p.wait(gate.Ask{
 		Tenant: "t", Session: fmt.Sprint(session), Ticket: fmt.Sprint(p.m.tickets), Lane: lane,
-		Seq: uint64(p.m.tickets), AcceptedAt: now, Vendors: p.m.wanted(),
-	})
+		Seq: uint64(p.m.tickets), AcceptedAt: p.clock(), Vendors: p.m.wanted(),
+	}, limit, func() { p.m.overdue++ })
+}
+
+// wait lets somebody ask who leaves at a limit.
+func (p *process) wait(a gate.Ask, limit time.Duration, left func()) {
+	w := p.holder.ask(a)
 	p.waits[w] = true
 	p.m.after(gatherFor, func() { p.act(p.report) })
 	p.m.after(limit, func() {
 		p.act(func() {
 			if p.waits[w] {
-				p.m.overdue++
 				delete(p.waits, w)
 				p.holder.leave(w)
+				left()
 				p.report()
 			}
 		})
@@ -311,15 +330,15 @@ func (p *process) want(session int, lane chat.Lane, limit time.Duration) {
 func (p *process) begin(a gate.Ask, permit gate.Permit) {
 	c := &call{p: p, permit: permit, ask: a}
 	p.calls[c] = true
-	p.m.count(c, 1)
-	length := time.Duration(50+p.m.rand.IntN(3000)) * time.Millisecond
-	if p.m.rand.IntN(3) == 0 {
-		length = time.Duration(p.m.rand.Int64N(int64(modelHard)))
-	}
+	p.m.begun(c)
+	length := p.m.length()
 	p.m.after(length, func() {
 		p.m.endAtVendor(c)
 		p.act(func() { p.endCall(c, false) })
 	})
+	if !p.m.well && p.m.rand.IntN(8) == 0 { // its customer leaves
+		p.m.after(time.Duration(p.m.rand.Int64N(int64(length))), func() { p.act(func() { p.endCall(c, true) }) })
+	}
 }
 
 // endCall ends a call for its process. One that is cut may count at the vendor for a
@@ -330,19 +349,27 @@ func (p *process) endCall(c *call, cut bool) {
 	}
 	c.over = true
 	delete(p.calls, c)
-	back := func() {
-		p.act(func() {
-			p.holder.release(c.permit.ID)
-			p.holder.endTurn(c.ask.Tenant, c.ask.Session, c.ask.Ticket)
-			p.report()
-		})
-	}
-	if !cut {
-		back()
+	if cut {
+		p.m.after(time.Duration(p.m.rand.IntN(250))*time.Millisecond, func() { p.m.endAtVendor(c) })
+		p.m.after(staysFor, func() { p.act(func() { p.giveBack(c) }) })
 		return
 	}
-	p.m.after(time.Duration(p.m.rand.IntN(250))*time.Millisecond, func() { p.m.endAtVendor(c) })
-	p.m.after(260*time.Millisecond, back)
+	end := p.m.ending(c.permit.Vendor)
+	p.holder.end(c.permit.ID, end)
+	if end.Outcome == gate.Failed && !c.ask.Retry && p.m.rand.IntN(2) == 0 {
+		p.again(c)
+		return
+	}
+	p.giveBack(c)
+}
+
+// giveBack ends a ticket whose call has ended; now and then it says so twice.
+func (p *process) giveBack(c *call) {
+	for range 1 + p.m.rand.IntN(2) {
+		p.holder.release(c.permit.ID)
+		p.holder.endTurn(c.ask.Tenant, c.ask.Session, c.ask.Ticket)
+	}
+	p.report()
 }
 
 // kill ends the process as kill -9 does.

@@ -23,6 +23,7 @@ func (s *server) tick(now time.Time) (probes []string) {
 	s.grant(now)
 	if now.Sub(s.dismissed) >= dismissEvery {
 		s.dismissed = now
+		s.table.Measure(now)
 		s.dismiss(now)
 	}
 	return probes
@@ -201,7 +202,9 @@ func (s *server) chargeDue(now time.Time) map[string]int {
 	for _, vendor := range s.vendors() {
 		used, _ := s.table.InUse(vendor, now)
 		_, charge := s.silent(vendor, now)
-		if need := max(s.grace(vendor, now), used+charge-s.limit(vendor)); need > 0 {
+		// What was charged stays so until it is back. Permits above a limit that was lowered
+		// are no charge: nobody is silent, they end in their own time.
+		if need := max(s.grace(vendor, now), min(s.written[vendor], used+charge-s.limit(vendor))); need > 0 {
 			all[vendor] = need
 			due = due || need > s.written[vendor] || now.Sub(s.wroteAt) >= silentAfter
 		}

@@ -66,8 +66,24 @@ func (c *Controller) steer(body []byte) []byte {
 // VendorStates returns how each vendor stands, as the controller said last: up to half a
 // second ago. queue.ErrAbsent: no controller was heard of late.
 func (m *Member) VendorStates() (map[string]gate.AccountState, error) {
+	if m.local != nil {
+		if states, served := m.local.lookStates(); served {
+			return states, nil
+		}
+	}
 	told, _, err := m.latest()
 	return told.States, err
+}
+
+// lookStates is look for the vendors.
+func (c *Controller) lookStates() (map[string]gate.AccountState, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.server == nil || !c.server.granting(now) {
+		return nil, false
+	}
+	return c.server.table.States(now), true
 }
 
 // Running returns how many permits each lane has in use, as the controller said last.

@@ -62,40 +62,39 @@ func TestVisitsAreCountedByWhatTheCustomerSaw(t *testing.T) {
 	}
 }
 
-func TestGoodputIsMeasuredInItsWindow(t *testing.T) {
+func TestGoodputIsTheVendorsTimeInUsefulAnswers(t *testing.T) {
 	t.Parallel()
-	d := &drill{out: &Report{Goodput: &Goodput{OverMS: 10_000}}}
 	v := &vendor{account: account{permits: 2}, log: &callLog{}}
-	// Two permits, calls of 500 ms one after the other: 4 a second, 32 in 8 s.
-	for at := 0; at < 10_000; at += 500 {
-		for range 2 {
-			c := ran(at, at+500)
-			v.log.calls = append(v.log.calls, &c)
-		}
+	// One permit is always busy, with calls of 500 ms; the window cuts two of them in half.
+	for at := -500; at < 10_500; at += 500 {
+		c := ran(at, at+500)
+		v.log.calls = append(v.log.calls, &c)
 	}
 	v.log.calls = append(v.log.calls, &call{at: after(3000), end: after(3030), status: 200, left: true})
-	w := span{from: after(2000), to: after(10_000)}
-	useful := func(at, ended int) visit {
-		return visit{customer: customer{at: time.Duration(at) * time.Millisecond}, first: 20 * time.Millisecond, ended: time.Duration(ended) * time.Millisecond, vendor: true}
+	w := measured{begun: noon, from: after(2250), to: after(9750), over: after(10_000)}
+	useful := func() visit {
+		return visit{first: 20 * time.Millisecond, ended: 500 * time.Millisecond, vendor: true}
 	}
 	all := []visit{
-		useful(1000, 900), useful(1000, 1100), useful(9000, 1000), useful(9500, 600), // two of them end in it
 		{left: true}, {code: "queue_full"}, {fault: errCut},
 		{customer: customer{high: true}, ended: 7 * time.Millisecond, reason: chat.ReasonPredictedWait},
 	}
-	g := d.measure(all, v, w, time.Second)
+	for range 15 { // of 20 calls that came in the load
+		all = append(all, useful())
+	}
+	all[4].high = true
+	g := measure(all, v, w, time.Second)
 	want := GoodputResult{
-		Useful: 4, High: 1, Degraded: 1, Left: 1, Refused: 1, Faults: 1, MeanMS: 500, Capacity: 32, InWindow: 2,
-		Percent: 100 * 2.0 / 32, FirstP50MS: 20, FirstP95MS: 20, ToldP95MS: 7, MaxInFlight: 3, fault: errCut,
+		Useful: 15, High: 2, HighUseful: 1, Degraded: 1, Left: 1, Refused: 1, Faults: 1, MeanMS: 500, Capacity: 30,
+		Answers: 0.75 * 15, Percent: 100 * 0.75 / 2, FirstP50MS: 20, FirstP95MS: 20, ToldP95MS: 7, MaxInFlight: 2, fault: errCut,
 	}
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("measured %+v\nwant %+v", g, want)
 	}
-	spans := spansOf(v.log.all())
-	if got, want := gonePercent(spans, w), 100*0.03/16.03; math.Abs(got-want) > 1e-9 {
+	if got, want := gonePercent(spansOf(v.log.all()), w), 100*0.03/7.53; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v%% of the vendor's time for who had left, want %v%%", got, want)
 	}
-	if gonePercent(nil, w) != 0 || meanOf(nil, w) != 0 {
+	if gonePercent(nil, w) != 0 || measure(nil, &vendor{log: &callLog{}}, w, time.Second).Percent != 0 {
 		t.Error("something is measured of nothing")
 	}
 }

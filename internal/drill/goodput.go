@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/internal/chat"
+	"sluice/internal/llm"
 )
 
 // The loads of the drill, as parts of the capacity.
@@ -28,7 +29,7 @@ const (
 )
 
 // single is the one account of the goodput drill.
-func single() account { return account{name: "a", quota: 10, permits: 8, elastic: 0.25} }
+func single() account { return account{name: "a", quota: 15, permits: 12, elastic: 0.25} }
 
 // goodput sends impatient customers to an instance and to the naive design, each on a
 // vendor of its own that behaves the same, at the same times.
@@ -46,10 +47,13 @@ func goodput(ctx context.Context, d *drill) error {
 		return err
 	}
 	d.own(twins.stop)
-	rival, err := startNaive(twins.all[0])
+	twin := twins.all[0]
+	client, err := llm.New(llm.Config{Vendor: twin.name, BaseURL: twin.url, Model: "model-l", MaxConns: twin.quota})
 	if err != nil {
 		return err
 	}
+	d.own(client.Close)
+	rival := startNaive(client, twin.permits)
 	d.own(rival.stop)
 	over := d.long(10 * time.Second)
 	d.out.Goodput = &Goodput{Permits: single().permits, OverMS: over.Milliseconds(), Loads: []GoodputLoad{}}
@@ -65,11 +69,11 @@ func goodput(ctx context.Context, d *drill) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		w := span{from: begun.Add(goodputWarm), to: begun.Add(over)}
+		w := measured{begun: begun, from: begun.Add(goodputWarm), to: begun.Add(over), over: time.Now()}
 		g := GoodputLoad{Factor: factor, Offered: len(all)}
-		g.Sluice = d.measure(ours, d.vendors.all[0], w, maxWait)
+		g.Sluice = measure(ours, d.vendors.all[0], w, maxWait)
 		g.Sluice.GonePercent = gonePercent(spansOf(d.vendors.all[0].log.all()), w)
-		g.Naive = d.measure(theirs, twins.all[0], w, naiveWait)
+		g.Naive = measure(theirs, twin, w, naiveWait)
 		g.Naive.GonePercent = gonePercent(rival.spans(), w)
 		d.out.Goodput.Loads = append(d.out.Goodput.Loads, g)
 		for _, v := range ours {
@@ -123,11 +127,13 @@ func meet(ctx context.Context, all []customer, begun time.Time, one *solo, rival
 }
 
 // measure counts what came of the visits of one load. The capacity is what the permits
-// allow in the window with calls of the length that the vendor's calls had in it.
-func (d *drill) measure(all []visit, v *vendor, w span, limit time.Duration) GoodputResult {
-	g := GoodputResult{MaxInFlight: mostInFlight(v.log.all(), w.from, w.to)}
+// allow in the window with calls as long as the vendor's were. Answers are counted by the
+// parts of their calls that lie in it: at its edges they would else count whole or not at
+// all.
+func measure(all []visit, v *vendor, w measured, limit time.Duration) GoodputResult {
+	calls := v.between(w.begun, w.over)
+	g := GoodputResult{MaxInFlight: mostInFlight(calls, w.from, w.to)}
 	var firsts, told []time.Duration
-	inWindow := 0
 	for _, x := range all {
 		if x.high {
 			g.High++
@@ -142,10 +148,6 @@ func (d *drill) measure(all []visit, v *vendor, w span, limit time.Duration) Goo
 			if x.high {
 				g.HighUseful++
 			}
-			end := w.to.Add(x.at + x.ended - time.Duration(d.out.Goodput.OverMS)*time.Millisecond)
-			if end.After(w.from) && !end.After(w.to) {
-				inWindow++
-			}
 		case x.degraded():
 			g.Degraded++
 			told = append(told, x.told(limit))
@@ -155,32 +157,35 @@ func (d *drill) measure(all []visit, v *vendor, w span, limit time.Duration) Goo
 			g.Refused++
 		}
 	}
-	g.MeanMS = meanOf(v.log.all(), w)
-	if g.MeanMS > 0 {
-		g.Capacity = float64(v.permits) * w.to.Sub(w.from).Seconds() * 1000 / g.MeanMS
-		g.Percent = 100 * float64(inWindow) / g.Capacity
-	}
-	g.InWindow = inWindow
 	g.FirstP50MS, g.FirstP95MS = quantile(firsts, 0.5).Milliseconds(), quantile(firsts, 0.95).Milliseconds()
 	g.ToldP95MS = quantile(told, 0.95).Milliseconds()
+	g.time(calls, v.permits, w)
 	return g
 }
 
-// meanOf is the mean length of the calls that came to their end in a window, in ms.
-func meanOf(calls []call, w span) float64 {
-	var sum time.Duration
-	n := 0
+// time fills in what of the vendor's time in the window went into useful answers.
+func (g *GoodputResult) time(calls []call, permits int, w measured) {
+	var whole, inside time.Duration
+	completed := 0
 	for _, c := range calls {
-		if c.status == http.StatusOK && !c.left && c.end.After(w.from) && !c.end.After(w.to) {
-			sum += c.took()
-			n++
+		if c.status == http.StatusOK && !c.left && !c.end.IsZero() {
+			completed++
+			whole += c.took()
+			inside += max(0, minTime(c.end, w.to).Sub(maxTime(c.at, w.from)))
 		}
 	}
-	if n == 0 {
-		return 0
+	if completed == 0 {
+		return
 	}
-	return float64(sum.Microseconds()) / 1000 / float64(n)
+	mean := whole.Seconds() / float64(completed)
+	room := float64(permits) * w.to.Sub(w.from).Seconds()
+	useful := inside.Seconds() * float64(min(g.Useful, completed)) / float64(completed)
+	g.MeanMS, g.Capacity = 1000*mean, room/mean
+	g.Answers, g.Percent = useful/mean, 100*useful/room
 }
+
+// measured is the time of a load that is looked at, within all of it.
+type measured struct{ begun, from, to, over time.Time }
 
 // spansOf makes spans of calls: one that was cut had nobody there for its answer.
 func spansOf(calls []call) []span {
@@ -202,7 +207,7 @@ func (n *naive) spans() []span {
 
 // gonePercent is the part of the vendor's time in a window that went to customers who had
 // left.
-func gonePercent(all []span, w span) float64 {
+func gonePercent(all []span, w measured) float64 {
 	var busy, gone time.Duration
 	for _, s := range all {
 		part := minTime(s.to, w.to).Sub(maxTime(s.from, w.from))

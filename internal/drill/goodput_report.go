@@ -32,10 +32,10 @@ type GoodputResult struct {
 	Refused    int `json:"refused"`
 	Faults     int `json:"faults"`
 
-	MeanMS      float64 `json:"mean_ms"`   // of a vendor's call
-	Capacity    float64 `json:"capacity"`  // answers that the permits allow in the window
-	InWindow    int     `json:"in_window"` // useful ones in it
-	Percent     float64 `json:"percent"`   // of the capacity
+	MeanMS      float64 `json:"mean_ms"`  // of a vendor's call
+	Capacity    float64 `json:"capacity"` // answers that the permits allow in the window
+	Answers     float64 `json:"answers"`  // useful ones in it
+	Percent     float64 `json:"percent"`  // of the capacity
 	GonePercent float64 `json:"gone_percent"`
 	FirstP50MS  int64   `json:"first_p50_ms"` // message to the first word, of useful ones
 	FirstP95MS  int64   `json:"first_p95_ms"`

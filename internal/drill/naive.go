@@ -8,7 +8,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
-	"sluice/internal/llm"
 )
 
 // naiveWait is how long the naive design lets anybody wait: 10 s.
@@ -19,9 +18,9 @@ const naiveWait = 10 * time.Second / Scale
 // that notices when a customer leaves. It has every advantage besides: it lives in this
 // process, and nothing of it is durable.
 type naive struct {
-	client *llm.Client
-	line   chan *stay
-	work   sync.WaitGroup
+	model llms.Model
+	line  chan *stay
+	work  sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
 	busy []span
@@ -46,27 +45,23 @@ type stay struct {
 // mostNaive is the room of the line.
 const mostNaive = 100_000
 
-// startNaive starts workers on a vendor. stop must follow, when no customer comes any more.
-func startNaive(v *vendor) (*naive, error) {
-	client, err := llm.New(llm.Config{Vendor: v.name, BaseURL: v.url, Model: "model-l", MaxConns: v.quota})
-	if err != nil {
-		return nil, err
-	}
-	n := &naive{client: client, line: make(chan *stay, mostNaive)}
-	for range v.permits {
+// startNaive starts workers on a vendor's client. stop must follow, when no customer comes
+// any more.
+func startNaive(model llms.Model, workers int) *naive {
+	n := &naive{model: model, line: make(chan *stay, mostNaive)}
+	for range workers {
 		n.work.Go(func() {
 			for s := range n.line {
 				n.serve(s)
 			}
 		})
 	}
-	return n, nil
+	return n
 }
 
 func (n *naive) stop() {
 	close(n.line)
 	n.work.Wait()
-	n.client.Close()
 }
 
 // come is a customer's visit: asked at its time after begun.
@@ -114,7 +109,7 @@ func (n *naive) serve(s *stay) {
 	if from.Sub(s.sent) >= naiveWait {
 		return
 	}
-	_, err := n.client.GenerateContent(context.Background(),
+	_, err := n.model.GenerateContent(context.Background(),
 		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, s.text)},
 		llms.WithStreamingFunc(func(context.Context, []byte) error { s.hear(); return nil }))
 	s.mu.Lock()

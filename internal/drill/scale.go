@@ -16,8 +16,8 @@ const (
 	callMean   = 400 * time.Millisecond
 	callP95    = 720 * time.Millisecond
 	callMax    = time.Second
-	firstMean  = 40 * time.Millisecond
-	firstP95   = 72 * time.Millisecond
+	firstMean  = 25 * time.Millisecond
+	firstP95   = 45 * time.Millisecond
 	maxWait    = time.Second // the least that rules allow
 	firstToken = 10 * time.Second / Scale
 	slowAfter  = 5 * time.Second / Scale
@@ -25,8 +25,9 @@ const (
 	cooldown   = 30 * time.Second / Scale
 	probes     = 3
 	minCalls   = 10
-	// What a vendor needs to notice that its caller has left is not scaled, but is short.
-	releaseAfter = 50 * time.Millisecond
+	// What a vendor needs to notice that its caller has left is the machine's: a twentieth
+	// of what is shipped would be too short.
+	releaseAfter = 25 * time.Millisecond
 )
 
 // healthy is how vendors behave when nothing is wrong.

@@ -26,6 +26,7 @@ type account struct {
 	calls    *CallWindow
 	tokens   *TokenWindow
 	holds    holds
+	elapsed  time.Duration // third quartile of how long the permits in use are held by now: see Measure
 }
 
 func newAccount() *account {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"time"
 
 	"sluice/internal/chat"
@@ -28,6 +29,32 @@ func (c *callRate) perTicket() float64 {
 		return 1
 	}
 	return 1 + c.steps/c.firsts
+}
+
+// busyShare is the weight of the newest grant in the shares of the bands.
+const busyShare = 0.02
+
+// shares learns which part of all grants each band gets of late.
+type shares []float64
+
+func (s shares) count(rank int) {
+	for r := range s {
+		s[r] *= 1 - busyShare
+	}
+	s[rank] += busyShare
+}
+
+// mostAbove is the most that lanes above are taken to claim of the permits to come.
+const mostAbove = 0.95
+
+// above returns the part that new work of better ranks takes: whoever waits below it
+// meets not only those ahead but all who come meanwhile (M/M/c with priorities: Cobham 1954).
+func (s shares) above(rank int) float64 {
+	sum := 0.0
+	for r := rank + 1; r < stepRank; r++ {
+		sum += s[r]
+	}
+	return min(sum, mostAbove)
 }
 
 // predict says whether w, which has just joined, would wait in vain: by the waiters
@@ -61,7 +88,7 @@ func (t *Table) wait(w *waiter, now time.Time) (time.Duration, Reason) {
 		return time.Duration(wait), ReasonWait
 	}
 	if ahead := t.ahead(front); ahead > 0 || !t.hasRoom(front, now) {
-		wait += float64(ahead+1) * ticket / float64(usable)
+		wait += float64(ahead+1) * ticket / float64(usable) / (1 - t.shares.above(w.rank))
 	}
 	return time.Duration(wait), ReasonWait
 }
@@ -93,6 +120,22 @@ func (t *Table) hasRoom(w *waiter, now time.Time) bool {
 		}
 	}
 	return false
+}
+
+// Measure notes for how long the permits in use have been held: calls that have become
+// slow are known before the first of them ends. It costs a look at each permit.
+func (t *Table) Measure(now time.Time) {
+	held := map[string][]time.Duration{}
+	for _, p := range t.permits {
+		held[p.Vendor] = append(held[p.Vendor], now.Sub(p.GrantedAt))
+	}
+	for name, a := range t.accounts {
+		a.elapsed = 0
+		if all := held[name]; len(all) >= holdsNeeded {
+			slices.Sort(all)
+			a.elapsed = all[len(all)*3/4]
+		}
+	}
 }
 
 // Hopeless returns, by the id of the waiter, who waits in vain since a vendor went away:
@@ -143,7 +186,7 @@ func (t *Table) prospect(a *Ask, now time.Time) (usable int, hold time.Duration,
 		}
 		n := acc.usable(a.Lane, t.cfg.Lanes[a.Lane], now)
 		usable += n
-		if upper := acc.holds.upper(holdsNeeded); upper > 0 {
+		if upper := max(acc.holds.upper(holdsNeeded), acc.elapsed); upper > 0 {
 			known += float64(n)
 			sum += float64(n) * float64(upper)
 		}

@@ -143,3 +143,44 @@ func TestWhoWaitsForAVendorThatWentAwayIsTold(t *testing.T) {
 		t.Errorf("a new one is told %v", err)
 	}
 }
+
+// Ten calls a second from above take half of all permits: whoever waits below takes
+// twice as long as those ahead would alone.
+func TestPredictionHeedsWhoComesMeanwhile(t *testing.T) {
+	t.Parallel()
+	tb := busy(t, limited(map[string]int{"a": 10}))
+	for rank := range tb.shares {
+		tb.shares[rank] = 0
+	}
+	tb.shares[chat.High.Rank()] = 0.5
+	crowd(t, tb, 1000, 6, Ask{Lane: chat.Low}, begin)
+	a := asking(1, chat.Low, 10*time.Second)
+	var refusal *Refusal
+	if err := tb.Join(a, begin); !errors.As(err, &refusal) || refusal.Wait != 11200*time.Millisecond {
+		t.Errorf("behind 6 with half the permits gone: %v, want 11.2 s", err)
+	}
+	a = asking(2, chat.High, 10*time.Second)
+	a.Session, a.Ticket = "high", "high"
+	if err := tb.Join(a, begin); err != nil {
+		t.Errorf("high is told %v for what comes to its own lane", err)
+	}
+}
+
+// The permits in use are held for longer than those that came back lately.
+func TestPredictionSeesCallsThatHaveBecomeSlow(t *testing.T) {
+	t.Parallel()
+	tb := busy(t, limited(map[string]int{"a": 10}))
+	late := begin.Add(20 * time.Second)
+	a := asking(1, chat.Normal, 10*time.Second)
+	a.AcceptedAt, a.Deadline = late, late.Add(10*time.Second)
+	crowd(t, tb, 1000, 5, Ask{Lane: chat.Normal}, late)
+	if err := tb.Join(a, late); err != nil {
+		t.Fatalf("before it was measured: %v", err)
+	}
+	tb.Leave(a.ID)
+	tb.Measure(late)
+	var refusal *Refusal
+	if err := tb.Join(a, late); !errors.As(err, &refusal) || refusal.Wait != 12*time.Second {
+		t.Errorf("6th of ten permits that are held for 20 s: %v, want 12 s", err)
+	}
+}

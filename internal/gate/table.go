@@ -27,6 +27,7 @@ type Table struct {
 	risers   risers
 	last     uint64
 	calls    callRate
+	shares   shares
 	budget   *RetryBudget
 }
 
@@ -44,6 +45,7 @@ func NewTable(cfg Config) *Table {
 	for range stepRank + 1 {
 		t.bands = append(t.bands, newBand())
 	}
+	t.shares = make(shares, len(t.bands))
 	t.SetConfig(cfg)
 	return t
 }
@@ -126,6 +128,7 @@ func (t *Table) Grants(now time.Time) []Grant {
 			break
 		}
 		w.band.served(w.Tenant, t.cfg.weight(w.Tenant))
+		t.shares.count(w.rank)
 		t.Leave(w.ID)
 		g := Grant{Ask: w.Ask, Permit: t.give(&w.Ask, vendor, pool, now), Turn: w.needsTurn()}
 		if g.Turn {

@@ -126,7 +126,8 @@ func (q *Queue) stored(ctx context.Context, lane chat.Lane, from, to uint64, lim
 	return seqs, nil
 }
 
-// moveStrays mends those that were seen and are suspects still.
+// moveStrays mends those that were seen and are suspects still. One that cannot be mended
+// does not keep the others, but for a lane that has no room.
 func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (mended int, err error) {
 	if len(seen) == 0 {
 		return 0, nil
@@ -135,6 +136,7 @@ func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (
 	if err != nil {
 		return 0, err
 	}
+	var faults []error
 	for _, seq := range seen {
 		if _, still := slices.BinarySearch(again, seq); !still {
 			continue
@@ -146,12 +148,16 @@ func (q *Queue) moveStrays(ctx context.Context, lane chat.Lane, seen []uint64) (
 		if err == nil {
 			err = q.moveStray(ctx, lane, raw)
 		}
-		if err != nil {
-			return mended, err
+		if err == nil {
+			mended++
+			continue
 		}
-		mended++
+		faults = append(faults, err)
+		if errors.Is(err, ErrFull) || ctx.Err() != nil {
+			break
+		}
 	}
-	return mended, nil
+	return mended, errors.Join(faults...)
 }
 
 // moveStray brings one message back to where its ticket belongs. One that cannot be

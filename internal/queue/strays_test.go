@@ -270,6 +270,25 @@ func TestALaneFullOfStraysIsMendedWhileItRuns(t *testing.T) {
 	})
 }
 
+// One ticket that cannot be read keeps its own message alone.
+func TestAStrayThatCannotBeMendedDoesNotKeepTheOthers(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, w *world) {
+		spoilt := w.accept(message("s", "spoilt"))
+		w.accept(message("o", "other"))
+		w.skip(chat.Normal, 3)
+		if _, err := w.tickets.PutString(t.Context(), spoilt.ID, "\xff"); err != nil {
+			t.Fatal(err)
+		}
+		if mended, err := w.Strays(t.Context()); mended != 1 || err == nil {
+			t.Errorf("mended %d, %v; want the other, and a fault", mended, err)
+		}
+		if got := w.finish(chat.Normal, "yes"); got.Message != "other" {
+			t.Errorf("%q came", got.Message)
+		}
+		w.depth(chat.Normal, 1)
+	})
+}
+
 // What dies in the middle of a move leaves the job twice, or its open ticket: each time
 // it is answered once.
 func TestAMoveThatWasCutShortLosesNothing(t *testing.T) {
