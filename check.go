@@ -11,13 +11,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"sluice/internal/ledger"
+	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
 
 // checkCmd validates what can be validated before a start.
 type checkCmd struct {
 	Rules       string `help:"Rules file; none: the shipped rules." env:"SLUICE_RULES"`
+	NATSURL     string `help:"Remote NATS (empty: embedded, which is not checked)." name:"nats-url" env:"SLUICE_NATS_URL"`
+	NATSCreds   string `help:"Credentials file of the remote NATS." name:"nats-creds" env:"SLUICE_NATS_CREDS"`
+	NATSCA      string `help:"File with the authorities of the remote NATS servers' certificates." name:"nats-ca" env:"SLUICE_NATS_CA"`
 	DatabaseURL string `help:"PostgreSQL (empty: the private child, which is not checked)." name:"database-url" env:"SLUICE_DATABASE_URL"`
 }
 
@@ -34,7 +40,7 @@ func (c *checkCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	faults := []error{c.database(ctx)}
+	faults := []error{c.nats(ctx), c.database(ctx)}
 	simulated := !reachable(r, os.Getenv)
 	for _, v := range r.Vendors {
 		if !simulated {
@@ -47,6 +53,24 @@ func (c *checkCmd) Run(ctx context.Context, out io.Writer) error {
 	_, err = fmt.Fprintf(out, "%s: no fault (%d vendors%s)\n", name, len(r.Vendors),
 		map[bool]string{true: ", simulated: no key of theirs is set"}[simulated])
 	return err
+}
+
+func (c *checkCmd) nats(ctx context.Context) error {
+	if c.NATSURL == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachLimit)
+	defer cancel()
+	cfg := queue.RemoteConfig{URL: c.NATSURL, Creds: c.NATSCreds, CA: c.NATSCA, Log: zerolog.Nop()}
+	if err := cfg.Validate(); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	nc, err := queue.Connect(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("nats: %s", oneLine(err))
+	}
+	nc.Close()
+	return nil
 }
 
 func (c *checkCmd) database(ctx context.Context) error {

@@ -90,7 +90,7 @@ func (f *fleet) follow(r *rules.Rules) (map[string]gate.Backend, error) {
 		f.spreads[v.Name] = spread
 		backends[v.Name] = gate.Backend{
 			Model: spread, Name: usualModel(r, v), Models: modelNames(v),
-			ReleaseAfter: v.Timeouts.ReleaseAfterCancel, Attempts: v.Retry.Attempts, Watch: watch(v.Breaker.SlowAfter),
+			ReleaseAfter: v.Timeouts.ReleaseAfterCancel, Attempts: v.Retry.Attempts, Watch: watch(v),
 		}
 	}
 	for at, old := range f.clients {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
@@ -76,6 +77,9 @@ func (s settings) validateCluster() error {
 		faults = append(faults, errors.New("SLUICE_DATABASE_URL: on a cluster the roles api and recorder need a database that all processes reach"))
 	case s.clustered() && s.DevTenantKey+s.DevPublishableKey != "":
 		faults = append(faults, fmt.Errorf("SLUICE_DEV_TENANT_KEY, SLUICE_DEV_PUBLISHABLE_KEY: only the embedded default has a tenant %s; use `sluice tenant add`", demoTenant))
+	}
+	if scheme, _, found := strings.Cut(s.DatabaseURL, "://"); found && scheme != "postgres" && scheme != "postgresql" {
+		faults = append(faults, fmt.Errorf("SLUICE_DATABASE_URL: must begin with postgres://, not %s://", scheme))
 	}
 	for name, file := range map[string]string{"SLUICE_NATS_CREDS": s.NATSCreds, "SLUICE_NATS_CA": s.NATSCA} {
 		if file != "" {

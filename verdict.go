@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/gate"
 	"sluice/internal/llm"
+	"sluice/internal/rules"
 )
 
-// watch tells the gate how calls end. A good one is slow if its first token or any gap
-// between tokens took longer than slowAfter: never because the answer is long.
-func watch(slowAfter time.Duration) func(context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
+// watch tells the gate how the calls of a vendor end. A good one is slow if its first
+// token came later than slow_after, or a gap between tokens was longer than that and than
+// half of the gap's own limit: never because the answer is long.
+func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 	return func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 		ctx, timing := llm.WithTiming(ctx)
 		return ctx, func(resp *llms.ContentResponse, err error) gate.Verdict {
@@ -21,14 +22,14 @@ func watch(slowAfter time.Duration) func(context.Context) (context.Context, func
 				return failure(err)
 			}
 			usage := llm.UsageOf(resp)
-			v := gate.Verdict{
+			got := gate.Verdict{
 				End: gate.End{Outcome: gate.Good, Tokens: usage.PromptTokens + usage.CompletionTokens},
 				Cut: !llm.Drained(resp),
 			}
-			if max(timing.FirstToken(), timing.Gap()) > slowAfter {
-				v.Outcome = gate.Slow
+			if timing.FirstToken() > v.Breaker.SlowAfter || timing.Gap() > max(v.Breaker.SlowAfter, v.Timeouts.Gap/2) {
+				got.Outcome = gate.Slow
 			}
-			return v
+			return got
 		}
 	}
 }

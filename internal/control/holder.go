@@ -118,11 +118,16 @@ func (h *holder) release(id uint64) {
 	}
 }
 
-// end notes how the call of a permit ended; a permit that is back has no end any more.
-func (h *holder) end(id uint64, e gate.End) {
-	if _, held := h.holds[id]; held && e != (gate.End{}) {
+// end notes how the call of a permit ended, unless the permit is lost or back.
+func (h *holder) end(id uint64, e gate.End) (held bool) {
+	p := h.holds[id]
+	if p == nil || p.gone {
+		return false
+	}
+	if e != (gate.End{}) {
 		h.outcomes = append(h.outcomes, outcome{ID: id, End: e})
 	}
+	return true
 }
 
 // endTurn ends the turn of a ticket; it is no error if there is none.

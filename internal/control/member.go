@@ -124,12 +124,16 @@ func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	return gate.Permit{}, err
 }
 
-// End tells the controller at once how a permit's call ended.
-func (m *Member) End(p gate.Permit, e gate.End) {
+// End tells the controller at once how a permit's call ended. False: no controller has
+// acknowledged a report for so long that the permit is lost, be it that this process was
+// paused.
+func (m *Member) End(p gate.Permit, e gate.End) (held bool) {
 	m.mu.Lock()
-	m.holder.end(p.ID, e)
+	m.holder.expire(time.Now())
+	held = m.holder.end(p.ID, e)
 	m.mu.Unlock()
 	m.tell()
+	return held
 }
 
 // Release gives a permit back after a while. It never waits for anybody, and a second

@@ -14,7 +14,10 @@ import (
 // model is a cluster in which everything that can go wrong on the way does.
 type model struct {
 	*engine
-	limits, quotas map[string]int
+	limits, quotas map[string]int           // as the rules say now
+	former         []former                 // limits
+	ill            map[string]time.Duration // vendor → when its calls stop failing
+	well           bool                     // the vendors answer well, and soon
 
 	all     []*process
 	byName  map[string]*process
@@ -25,6 +28,7 @@ type model struct {
 	sessions map[string]int // calls by session
 	silent   bool           // somebody was silent, or a message was late
 	newest   uint64         // epoch of the newest grant that was taken
+	order    func(gate.Ask) // called as each call begins; nil: the order is not looked at
 	fault    string
 }
 
@@ -34,12 +38,6 @@ type fault struct {
 	Do   string
 	Who  int
 	Long int // milliseconds
-}
-
-func (m *model) config(node string) Config {
-	cfg := permits(m.limits)
-	cfg.Lanes[chat.Low] = gate.Lane{Age: 5 * time.Second}
-	return Config{Gate: cfg, Quotas: m.quotas, Node: node, Hard: modelHard}
 }
 
 func (m *model) wanted() []string {
@@ -65,11 +63,7 @@ func (m *model) accepted(p gate.Permit) {
 func (m *model) count(c *call, by int) {
 	vendor := c.permit.Vendor
 	m.calls[vendor] += by
-	most := m.limits[vendor]
-	if m.silent {
-		most = m.quotas[vendor]
-	}
-	if m.calls[vendor] > most {
+	if most := m.most(vendor); by > 0 && m.calls[vendor] > most {
 		m.failf("vendor %s sees %d calls, at most %d are allowed", vendor, m.calls[vendor], most)
 	}
 	if c.ask.Lane.Interactive() {
@@ -113,6 +107,11 @@ func (m *model) apply(f fault) {
 		m.silent = true
 		m.calm = false
 		m.after(long, func() { m.calm = true })
+	case "limits":
+		m.change(1+f.Long/100%8, 1+f.Who%2)
+	case "ill":
+		vendor := []string{"a", "b"}[f.Who%2]
+		m.ill[vendor] = max(m.ill[vendor], m.now+long)
 	}
 }
 
@@ -129,6 +128,7 @@ func (m *model) load(i int) {
 // be served, and no permit is lost.
 func (m *model) settle() {
 	m.run(m.now + 2*modelHard + 2*hardMargin + 30*time.Second)
+	m.well = true
 	leaders := 0
 	for _, p := range m.all {
 		if p.dead {
@@ -170,7 +170,7 @@ func drawFaults(t *rapid.T) []fault {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fault {
 		return fault{
 			At:   rapid.IntRange(2_000, 50_000).Draw(t, "at"),
-			Do:   rapid.SampledFrom([]string{"kill", "pause", "pause", "cut", "break", "noise"}).Draw(t, "do"),
+			Do:   rapid.SampledFrom([]string{"kill", "pause", "pause", "cut", "break", "noise", "limits", "limits", "ill", "ill"}).Draw(t, "do"),
 			Who:  rapid.IntRange(0, 5).Draw(t, "who"),
 			Long: rapid.SampledFrom([]int{300, 1200, 3000, 6000, 8000, 12_000, 20_000, 30_000}).Draw(t, "long"),
 		}
@@ -179,14 +179,16 @@ func drawFaults(t *rapid.T) []fault {
 
 // TestTheProtocolKeepsTheQuota plays random histories of a cluster: messages are late,
 // lost and doubled, processes are killed, paused and cut off, and no two clocks agree.
-// Whatever happens, no vendor sees more calls than its quota, nor more than its limit
-// while nobody was silent; one epoch grants at a time; at the end everybody is served.
+// Limits rise and fall, vendors fail so that breakers open and calls are tried again,
+// customers leave, permits go back twice. Whatever happens, no vendor sees more calls
+// than its quota, nor more than its limit while nobody was silent; one epoch grants at a
+// time; at the end everybody is served, in the order of the lanes.
 func TestTheProtocolKeepsTheQuota(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{
 			engine: newEngine(rapid.Uint64().Draw(rt, "seed")),
 			limits: map[string]int{"a": 8, "b": 2}, quotas: map[string]int{"a": 9, "b": 2},
-			byName: map[string]*process{}, calls: map[string]int{}, sessions: map[string]int{},
+			ill: map[string]time.Duration{}, byName: map[string]*process{}, calls: map[string]int{}, sessions: map[string]int{},
 		}
 		m.calm = true
 		for i := range rapid.IntRange(2, 4).Draw(rt, "processes") {
@@ -198,6 +200,7 @@ func TestTheProtocolKeepsTheQuota(t *testing.T) {
 		m.after(time.Second, func() { m.load(rapid.IntRange(100, 600).Draw(rt, "load")) })
 		m.run(90 * time.Second)
 		m.settle()
+		m.line()
 		if m.fault != "" {
 			rt.Fatal(m.fault)
 		}

@@ -26,7 +26,7 @@ func burst(ctx context.Context, d *drill) error {
 	if !d.cfg.Quick {
 		tickets, over = 2000, 20*time.Second
 	}
-	p, err := play(ctx, target(one.base, one.tenants), load.BurstConfig{
+	p, err := d.play(ctx, target(one.base, one.tenants), load.BurstConfig{
 		Tickets: tickets, Over: over, Sessions: anySession, Timeout: 30 * time.Second, Seed: d.cfg.Seed,
 	})
 	if err != nil {
@@ -113,12 +113,12 @@ func batchFlood(ctx context.Context, d *drill) error {
 	to := target(one.base, one.tenants[:2])
 	over := d.long(10 * time.Second)
 	d.begin("chat alone")
-	alone, err := play(ctx, to, d.chatFor(over))
+	alone, err := d.play(ctx, to, d.chatFor(over))
 	if err != nil {
 		return err
 	}
 	d.mark("2,000 jobs come in", time.Now())
-	flood, err := begin(ctx, target(one.base, one.tenants[2:]), load.BurstConfig{
+	flood, err := d.load(ctx, target(one.base, one.tenants[2:]), load.BurstConfig{
 		Tickets: 2000, Lanes: map[chat.Lane]float64{chat.Batch: 1}, Timeout: 5 * time.Minute, Seed: d.cfg.Seed + 1,
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func batchFlood(ctx context.Context, d *drill) error {
 	d.mark("chat beside the jobs", time.Now())
 	cfg := d.chatFor(over)
 	cfg.Seed += 2
-	beside, err := play(ctx, to, cfg)
+	beside, err := d.play(ctx, to, cfg)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func dbDown(ctx context.Context, d *drill) error {
 	const first = 4 * time.Second
 	gone := d.long(6 * time.Second)
 	over := first + gone + 6*time.Second
-	chat, err := begin(ctx, target(one.base, one.tenants), d.chatFor(over))
+	chat, err := d.load(ctx, target(one.base, one.tenants), d.chatFor(over))
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,9 @@ func run(ctx context.Context, cfg Config, s scenario) (_ *Report, err error) {
 	var beside sync.WaitGroup
 	beside.Go(func() { cfg.Show.Run(showing, d) })
 	d.say("starting")
-	fault := s.play(ctx, d)
+	playing, stop := context.WithCancel(ctx)
+	fault := s.play(playing, d)
+	stop()
 	d.free()
 	hide()
 	beside.Wait()

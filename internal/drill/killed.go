@@ -23,7 +23,7 @@ func killDispatcher(ctx context.Context, d *drill) error {
 	to := target(c.api.base, c.tenants)
 	d.begin("two dispatchers")
 	killAt, rest := d.long(4*time.Second), 16*time.Second
-	chat, err := begin(ctx, to, d.chatFor(killAt+rest))
+	chat, err := d.load(ctx, to, d.chatFor(killAt+rest))
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func killDispatcher(ctx context.Context, d *drill) error {
 	if _, err := d.at(ctx, killAt+permitsBack, "its permits are others'"); err != nil {
 		return err
 	}
-	many, err := begin(ctx, to, load.BurstConfig{Tickets: 60, Sessions: anySession, Timeout: 30 * time.Second, Seed: d.cfg.Seed + 1})
+	many, err := d.load(ctx, to, load.BurstConfig{Tickets: 60, Sessions: anySession, Timeout: 30 * time.Second, Seed: d.cfg.Seed + 1})
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func natsNode(ctx context.Context, d *drill) error {
 	var killed []time.Time
 	d.begin("three nodes")
 	over := first + time.Duration(kills)*(down+up)
-	chat, err := begin(ctx, target(c.api.base, c.tenants), d.chatFor(over))
+	chat, err := d.load(ctx, target(c.api.base, c.tenants), d.chatFor(over))
 	if err != nil {
 		return err
 	}

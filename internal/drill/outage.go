@@ -37,7 +37,7 @@ func (d *drill) outage(ctx context.Context, fault func(*sim.Behaviour)) (*outage
 	d.begin("all is well")
 	bad := d.long(faultFor)
 	over := faultFrom + bad + d.long(healthyFor)
-	steady, err := begin(ctx, target(one.base, one.tenants), d.chatFor(over))
+	steady, err := d.load(ctx, target(one.base, one.tenants), d.chatFor(over))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (d *drill) opens(o *outage) {
 	}
 	d.note("the breaker was open %s after the fault began", short(since.Sub(o.from)))
 	rounds := int(o.to.Sub(since)/cooldown) + 1
-	d.check("calls to the open vendor: probes only", fmt.Sprintf("≤ %d in %d rounds", probes*rounds, rounds),
-		fmt.Sprint(calledBetween(o.calls, since.Add(time.Millisecond), o.to)), calledBetween(o.calls, since.Add(time.Millisecond), o.to) <= probes*rounds)
+	probed := calledBetween(o.calls, since.Add(time.Nanosecond), o.to)
+	d.check("calls to the open vendor: probes only", fmt.Sprintf("≤ %d in %d rounds", probes*rounds, rounds), fmt.Sprint(probed), probed <= probes*rounds)
 	got, whole := 0, 0
 	for _, m := range o.all {
 		if m.AcceptedAt.After(since) && m.AcceptedAt.Before(o.to) {

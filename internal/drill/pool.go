@@ -30,7 +30,7 @@ func poolExhausted(ctx context.Context, d *drill) error {
 	}
 	v := d.vendors.named("a")
 	d.begin("all is well")
-	before, err := play(ctx, target(one.base, one.tenants), d.chatFor(3*time.Second))
+	before, err := d.play(ctx, target(one.base, one.tenants), d.chatFor(3*time.Second))
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func poolExhausted(ctx context.Context, d *drill) error {
 		d.leaveSoon(ctx, one)
 	}
 	d.mark("chat without connections to the vendor", time.Now())
-	meanwhile, err := begin(ctx, target(one.base, one.tenants), d.chatFor(10*time.Second))
+	meanwhile, err := d.load(ctx, target(one.base, one.tenants), d.chatFor(10*time.Second))
 	if err != nil {
 		return err
 	}

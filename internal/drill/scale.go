@@ -60,8 +60,7 @@ func permitsOf(all []account) (n int) {
 
 // setting is what differs between the rules of drills.
 type setting struct {
-	replicas int
-	headroom float64       // 0: 0.8
+	replicas int           // 0: 1
 	connect  time.Duration // 0: 2 s ÷ Scale
 }
 
@@ -69,9 +68,6 @@ type setting struct {
 func writtenRules(vendors []*vendor, s setting) string {
 	if s.replicas == 0 {
 		s.replicas = 1
-	}
-	if s.headroom == 0 {
-		s.headroom = 0.8
 	}
 	if s.connect == 0 {
 		s.connect = 2 * time.Second / Scale
@@ -96,11 +92,11 @@ vendors:
     endpoints: [{url: %q}]
     models: {strong: model-l, light: model-s}
     quota: %d
-    headroom: %g
+    headroom: 0.8
     elastic: %g
     timeouts: {connect: %s, first_token: %s, gap: 750ms, call: 3s, stream: 6s, release_after_cancel: %s}
     breaker: {window: %s, min_calls: %d, failures: 0.5, slow: 0.3, slow_after: %s, cooldown: %s, probes: %d}
-`, v.name, v.url, v.quota, s.headroom, v.elastic, s.connect, firstToken, releaseAfter, window, minCalls, slowAfter, cooldown, probes)
+`, v.name, v.url, v.quota, v.elastic, s.connect, firstToken, releaseAfter, window, minCalls, slowAfter, cooldown, probes)
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package drill
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"sluice/internal/chat"
@@ -51,7 +52,7 @@ func (d *drill) startSolo(ctx context.Context, of []account, s setting, env ...s
 	if err != nil {
 		return nil, err
 	}
-	i, err := launch("the instance", d.cfg.Binary, dir+"/d", append([]string{
+	i, err := launch("the instance", d.cfg.Binary, filepath.Join(dir, "d"), append([]string{
 		"SLUICE_RULES=" + file, "SLUICE_ADMIN_PASSWORD=" + adminPassword,
 	}, env...)...)
 	if err != nil {
@@ -114,9 +115,13 @@ type played struct {
 	all    []load.Outcome
 }
 
-// begin starts a load beside what the drill does.
-func begin(ctx context.Context, to load.Target, cfg load.BurstConfig) (*load.Running, error) {
-	return load.Begin(ctx, to, cfg, report.Progress{})
+// load begins a load beside what the drill does. If the drill ends first, so does the load.
+func (d *drill) load(ctx context.Context, to load.Target, cfg load.BurstConfig) (*load.Running, error) {
+	running, err := load.Begin(ctx, to, cfg, report.Progress{})
+	if err == nil {
+		d.own(func() { running.Wait() })
+	}
+	return running, err
 }
 
 // wait returns when the last message of a load has ended and all was checked.
@@ -126,8 +131,8 @@ func wait(running *load.Running) (p played) {
 }
 
 // play plays a load to its end.
-func play(ctx context.Context, to load.Target, cfg load.BurstConfig) (played, error) {
-	running, err := begin(ctx, to, cfg)
+func (d *drill) play(ctx context.Context, to load.Target, cfg load.BurstConfig) (played, error) {
+	running, err := d.load(ctx, to, cfg)
 	if err != nil {
 		return played{}, err
 	}

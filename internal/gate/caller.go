@@ -12,8 +12,9 @@ type Granter interface {
 	// Ask waits until a permit is granted or ctx ends. A *Refusal: there is none in time.
 	Ask(ctx context.Context, a Ask) (Permit, error)
 	// End tells at once how a permit's call ended, which may be before the permit comes
-	// back; it never blocks.
-	End(p Permit, e End)
+	// back; it never blocks. False: the permit is lost, and nothing was told. A process that
+	// was paused must not blame its vendors for the time that it stood still.
+	End(p Permit, e End) (held bool)
 	// Release gives a permit back after a while; it never blocks, and a second
 	// release of the same permit does nothing.
 	Release(p Permit, after time.Duration)

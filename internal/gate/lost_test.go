@@ -31,7 +31,7 @@ type released struct {
 
 func (*released) Ask(context.Context, Ask) (Permit, error) { return Permit{}, errors.New("not asked") }
 
-func (*released) End(Permit, End) {}
+func (*released) End(Permit, End) bool { return true }
 
 func (r *released) Release(p Permit, after time.Duration) {
 	r.ids, r.after = append(r.ids, p.ID), after

@@ -119,19 +119,22 @@ func (m *Model) call(ctx context.Context, caller *Caller, p Permit, q *question)
 		name, options = known, append(options[:len(options):len(options)], llms.WithModel(known))
 	}
 	caller.use(p.Vendor, name)
-	held, stop := whileHeld(ctx, p)
+	ctx, stop := whileHeld(ctx, p)
 	defer stop()
 	judge := func(*llms.ContentResponse, error) Verdict { return Verdict{} }
 	if b.Watch != nil {
-		held, judge = b.Watch(held)
+		ctx, judge = b.Watch(ctx)
 	}
-	resp, err := b.Model.GenerateContent(held, q.messages, options...)
+	resp, err := b.Model.GenerateContent(ctx, q.messages, options...)
 	ended = true
-	if err != nil && context.Cause(held) == ErrPermitLost {
+	if err != nil && context.Cause(ctx) == ErrPermitLost {
 		return nil, Verdict{}, ErrPermitLost
 	}
 	verdict = judge(resp, err)
-	caller.granter.End(p, verdict.End)
+	held := caller.granter.End(p, verdict.End)
+	if err != nil && !held {
+		return nil, Verdict{}, ErrPermitLost
+	}
 	if err != nil {
 		return nil, verdict, err
 	}

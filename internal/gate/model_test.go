@@ -38,7 +38,7 @@ func (b *book) Ask(_ context.Context, a Ask) (Permit, error) {
 	return Permit{ID: uint64(100 + len(b.asks)), Vendor: b.vendor}, nil
 }
 
-func (*book) End(Permit, End) {}
+func (*book) End(Permit, End) bool { return true }
 
 func (b *book) Release(p Permit, after time.Duration) {
 	b.mu.Lock()

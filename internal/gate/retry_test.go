@@ -41,11 +41,12 @@ func (h *hall) Ask(_ context.Context, a Ask) (Permit, error) {
 	return Permit{}, errors.New("no room")
 }
 
-func (h *hall) End(p Permit, e End) {
+func (h *hall) End(p Permit, e End) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = append(h.ended, e.Outcome)
 	h.table.End(p.ID, e, time.Now())
+	return true
 }
 
 func (h *hall) Release(p Permit, after time.Duration) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,11 @@ type RemoteConfig struct {
 func (c RemoteConfig) Validate() error {
 	all := c.addresses()
 	for i, addr := range all {
-		if u, err := url.Parse(addr); err != nil || u.Hostname() == "" {
+		u, err := url.Parse(addr)
+		if err == nil && !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return fmt.Errorf("remote config: URL: address %d of %d must begin with nats:// or tls://, not %s://", i+1, len(all), u.Scheme)
+		}
+		if err != nil || u.Hostname() == "" {
 			return fmt.Errorf("remote config: URL: address %d of %d is none (scheme://user:password@host:port, the first two escaped)", i+1, len(all))
 		}
 	}
