@@ -263,13 +263,6 @@ func (f *front) replace(by func(w http.ResponseWriter, r *http.Request, serve ht
 	f.instead = by
 }
 
-// since returns when calls have come from the n-th on, counted from 0.
-func (f *front) since(n int) []time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]time.Time(nil), f.came[min(n, len(f.came)):]...)
-}
-
 // alerts keeps what was logged as an error.
 type alerts struct {
 	mu  sync.Mutex

@@ -35,8 +35,8 @@ backend vendor
     server a %s maxconn %d
 `
 
-// errNoHAProxy is what is said where HAProxy is not installed.
-const errNoHAProxy = "HAProxy is not installed: no figures of it (apt-get install haproxy, or make rival as root)"
+// noHAProxy is what is said where HAProxy is not installed.
+const noHAProxy = "HAProxy is not installed: no figures of it (apt-get install haproxy, or make rival as root)"
 
 // haproxyProgram returns where HAProxy is; false: nowhere.
 func haproxyProgram() (string, bool) {

@@ -36,14 +36,12 @@ const (
 	ha     = "haproxy"
 )
 
-// ways are all that can be had to one vendor, the direct one first.
-type ways []way
-
-// startWays opens the ways to a vendor. missing says what cannot be had.
-func (r *rig) startWays(t testing.TB, vendor string) (all ways, missing string) {
+// startWays opens all ways to a vendor that can be had, the direct one first. missing says
+// which cannot.
+func (r *rig) startWays(t testing.TB, vendor string) (all []way, missing string) {
 	t.Helper()
 	to := r.vendors.url(vendor)
-	all = ways{
+	all = []way{
 		{name: direct, model: newClient(t, to)},
 		{name: byGate, model: newGated(t, r.member, newClient(t, to))},
 	}
@@ -51,7 +49,7 @@ func (r *rig) startWays(t testing.TB, vendor string) (all ways, missing string) 
 	all = append(all, way{name: plain, model: newClient(t, base), child: c})
 	program, found := haproxyProgram()
 	if !found {
-		return all, errNoHAProxy
+		return all, noHAProxy
 	}
 	c, base = startHAProxy(t, program, to)
 	return append(all, way{name: ha, model: newClient(t, base), child: c}), ""
