@@ -95,12 +95,7 @@ func (d *drill) opens(o *outage) {
 // recovers checks that probes find the vendor well again, and that the calls come back step
 // by step.
 func (d *drill) recovers(o *outage, since time.Time) {
-	// A cooldown doubles with each round that failed, and its jitter is a fifth.
-	longest := cooldown
-	for spent := longest * 6 / 5; spent < o.to.Sub(since); spent += longest * 6 / 5 {
-		longest *= 2
-	}
-	longest = longest * 6 / 5
+	longest := longestCooldown(o.to.Sub(since))
 	first, found := nth(o.calls, 1, o.to)
 	if !found {
 		d.check("well again: the first good call", "≤ "+short(longest), "none came", false)
@@ -114,6 +109,16 @@ func (d *drill) recovers(o *outage, since time.Time) {
 		d.check("in flight in the ramp's first step", fmt.Sprintf("≤ %d", bound), fmt.Sprint(most), most <= bound)
 	}
 	d.inUseAgain(o)
+}
+
+// longestCooldown is the longest that a breaker may be open after so much time in which every
+// probe failed: the cooldown doubles with each, and its jitter adds a fifth at most.
+func longestCooldown(failing time.Duration) time.Duration {
+	longest := cooldown
+	for spent := longest; spent < failing; spent += longest {
+		longest *= 2
+	}
+	return longest * 6 / 5
 }
 
 // inUseAgain checks that the vendor has its share of the calls again at the end.

@@ -209,3 +209,33 @@ func TestTheLongestTimeWithoutAMessageIsFound(t *testing.T) {
 		t.Error("a gap in nothing")
 	}
 }
+
+func TestACooldownDoublesWithEachFailedProbe(t *testing.T) {
+	t.Parallel()
+	for failing, want := range map[time.Duration]time.Duration{
+		time.Second: 1800 * time.Millisecond, 2 * time.Second: 3600 * time.Millisecond,
+		4500 * time.Millisecond: 3600 * time.Millisecond, 5 * time.Second: 7200 * time.Millisecond, 12 * time.Second: 14_400 * time.Millisecond,
+	} {
+		if got := longestCooldown(failing); got != want {
+			t.Errorf("after %s: %s, want %s", failing, got, want)
+		}
+	}
+}
+
+func TestOnlyMessagesThatMetADeadNodeGetMoreTime(t *testing.T) {
+	t.Parallel()
+	late := redelivered([]time.Time{after(4000)})
+	for name, c := range map[string]struct {
+		o    load.Outcome
+		want time.Duration
+	}{
+		"ended before":     {outcome(3000, 500, "a"), 0},
+		"on its way":       {outcome(3800, 500, "a"), jobsBack},
+		"without a leader": {outcome(9000, 500, "a"), jobsBack},
+		"long afterwards":  {outcome(14_001, 500, "a"), 0},
+	} {
+		if got := late(c.o); got != c.want {
+			t.Errorf("%s: %s more, want %s", name, got, c.want)
+		}
+	}
+}
