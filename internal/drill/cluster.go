@@ -53,14 +53,13 @@ func (d *drill) startCluster(ctx context.Context, nodes, dispatchers int) (*clus
 		return nil, err
 	}
 	for range dispatchers {
-		if _, err := c.launch("dispatcher"); err != nil {
+		// One by one: the first has the controller in it.
+		if _, err := c.join(ctx, "dispatcher"); err != nil {
 			return nil, err
 		}
 	}
-	for _, m := range c.members {
-		if err := m.ready(ctx); err != nil {
-			return nil, err
-		}
+	if err := c.api.ready(ctx); err != nil {
+		return nil, err
 	}
 	if c.tenants, err = c.api.addTenants(ctx); err != nil {
 		return nil, err
@@ -152,6 +151,15 @@ func (c *cluster) launch(role string, env ...string) (*instance, error) {
 	}, env...)...)
 	if err == nil {
 		c.members = append(c.members, i)
+	}
+	return i, err
+}
+
+// join starts a process with a role and waits until it works.
+func (c *cluster) join(ctx context.Context, role string) (*instance, error) {
+	i, err := c.launch(role)
+	if err == nil {
+		err = i.ready(ctx)
 	}
 	return i, err
 }

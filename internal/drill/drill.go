@@ -32,7 +32,7 @@ func scenarios() []scenario {
 		{"vendor-hang", "a vendor takes calls and never answers", 22 * time.Second, vendorHangs},
 		{"pool-exhausted", "our own connections to a vendor are all in use", 20 * time.Second, poolExhausted},
 		{"nats-node", "nodes of the NATS cluster are killed and come back", 48 * time.Second, natsNode},
-		{"kill-dispatcher", "one of two dispatchers is killed", 26 * time.Second, killDispatcher},
+		{"kill-dispatcher", "one of two dispatchers is killed, and then the one with the controller", 50 * time.Second, killDispatcher},
 		{"db-down", "the database goes away and comes back", 33 * time.Second, dbDown},
 		{"goodput", "customers who lose patience, at 0.5, 1, 1.5 and 3 times the capacity", 58 * time.Second, goodput},
 	}
