@@ -13,7 +13,7 @@ import (
 // drillCmd breaks things in a private instance and judges what happens.
 type drillCmd struct {
 	Scenario string `arg:"" enum:"${drills}" help:"One of ${drills}."`
-	Quick    bool   `help:"Half a minute or so each, in place of about three times as long."`
+	Quick    bool   `help:"Half a minute or so each, in place of up to two minutes."`
 	Again    int    `help:"How often a drill that failed is played once more, as on a machine that does other things too." default:"0"`
 	Seed     uint64 `help:"Makes vendors, messages and customers repeatable." default:"1"`
 	JSON     string `name:"json" help:"Write the reports to a file, as JSON." type:"path"`

@@ -170,3 +170,19 @@ func TestHolderWithoutARegistrationTakesNothing(t *testing.T) {
 		t.Error("a grant was taken although no new controller would know of this node")
 	}
 }
+
+// A process that was paused finds its vendors' time-outs passed: that says nothing of them.
+func TestTheEndOfALostPermitTellsNothing(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	h := newHolder("n", now)
+	h.validUntil = now.Add(time.Minute)
+	h.meet(4, "c", now)
+	w := h.ask(gate.Ask{Ticket: "t"})
+	h.receive(mail{Epoch: 4, Grants: []grant{{ID: 4<<32 + 1, Ask: w.ask.ID, Vendor: "a"}}}, now)
+	if h.expire(now.Add(lostAfter)) != 1 {
+		t.Fatal("the permit is not lost")
+	}
+	if h.end(4<<32+1, gate.End{Outcome: gate.Failed}) || len(h.outcomes) != 0 {
+		t.Errorf("told %v of a call whose permit was lost", h.outcomes)
+	}
+}

@@ -11,7 +11,7 @@ import (
 // Config says which drill is played and how.
 type Config struct {
 	Scenario string // one of Scenarios, or All. Required.
-	Quick    bool   // half a minute or so each, else about three times as long
+	Quick    bool   // half a minute or so each, else up to two minutes
 
 	// Binary is the program whose processes make up the private instance: this one.
 	// Required.

@@ -17,24 +17,25 @@ import (
 type scenario struct {
 	name  string
 	about string
-	takes time.Duration // a quick one, about
+	quick time.Duration // takes about so long
+	full  time.Duration
 	play  func(ctx context.Context, d *drill) error
 }
 
 // scenarios are all drills, in the order in which All plays them.
 func scenarios() []scenario {
 	return []scenario{
-		{"burst", "far more messages than the vendors can take, all at once", 12 * time.Second, burst},
-		{"batchflood", "2,000 jobs of batch against a steady chat", 45 * time.Second, batchFlood},
-		{"vendor-down", "a vendor's connections break", 22 * time.Second, vendorDown},
-		{"vendor-slow", "a vendor's first token comes late", 22 * time.Second, vendorSlow},
-		{"vendor-429", "a vendor refuses with 429 and Retry-After", 22 * time.Second, vendorThrottles},
-		{"vendor-hang", "a vendor takes calls and never answers", 22 * time.Second, vendorHangs},
-		{"pool-exhausted", "our own connections to a vendor are all in use", 20 * time.Second, poolExhausted},
-		{"nats-node", "nodes of the NATS cluster are killed and come back", 48 * time.Second, natsNode},
-		{"kill-dispatcher", "one of two dispatchers is killed, and then the one with the controller", 50 * time.Second, killDispatcher},
-		{"db-down", "the database goes away and comes back", 33 * time.Second, dbDown},
-		{"goodput", "customers who lose patience, at 0.5, 1, 1.5 and 3 times the capacity", 58 * time.Second, goodput},
+		{"burst", "far more messages than the vendors can take, all at once", 12 * time.Second, 30 * time.Second, burst},
+		{"batchflood", "2,000 jobs of batch against a steady chat", 45 * time.Second, 90 * time.Second, batchFlood},
+		{"vendor-down", "a vendor's connections break", 22 * time.Second, 52 * time.Second, vendorDown},
+		{"vendor-slow", "a vendor's first token comes late", 22 * time.Second, 52 * time.Second, vendorSlow},
+		{"vendor-429", "a vendor refuses with 429 and Retry-After", 22 * time.Second, 52 * time.Second, vendorThrottles},
+		{"vendor-hang", "a vendor takes calls and never answers", 22 * time.Second, 52 * time.Second, vendorHangs},
+		{"pool-exhausted", "our own connections to a vendor are all in use", 20 * time.Second, 20 * time.Second, poolExhausted},
+		{"nats-node", "nodes of the NATS cluster are killed and come back", 48 * time.Second, 95 * time.Second, natsNode},
+		{"kill-dispatcher", "one of two dispatchers is killed, and then the one with the controller", 42 * time.Second, 42 * time.Second, killDispatcher},
+		{"db-down", "the database goes away and comes back", 33 * time.Second, 38 * time.Second, dbDown},
+		{"goodput", "customers who lose patience, at 0.5, 1, 1.5 and 3 times the capacity", 58 * time.Second, 130 * time.Second, goodput},
 	}
 }
 
@@ -193,7 +194,10 @@ func (d *drill) say(what string) {
 
 // Way is the time that has passed of what a drill takes about.
 func (d *drill) Way() (done, total int) {
-	takes := d.long(d.scenario.takes)
+	takes := d.scenario.full
+	if d.cfg.Quick {
+		takes = d.scenario.quick
+	}
 	return int(min(time.Since(d.startedAt), takes) / time.Second), int(takes / time.Second)
 }
 

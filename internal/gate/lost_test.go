@@ -58,3 +58,28 @@ func TestLostPermitEndsTheCallAndGoesBack(t *testing.T) {
 		}
 	})
 }
+
+// parted is a granter that no controller has heard for too long.
+type parted struct{ released }
+
+func (*parted) End(Permit, End) bool { return false }
+
+func TestAFailureOfALostPermitIsNotTheVendors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("timeout after a pause")
+	v := vendor(func(context.Context) (*llms.ContentResponse, error) { return nil, broken })
+	m, err := NewModel(map[string]Backend{"a": {Model: v, Attempts: 3, Watch: func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) Verdict) {
+		return ctx, func(*llms.ContentResponse, error) Verdict { return Verdict{Again: Anywhere} }
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parted{}
+	ctx := WithCaller(t.Context(), NewCaller(p, Ask{Vendors: []string{"a"}}, Permit{ID: 7, Vendor: "a"}))
+	if _, err := m.GenerateContent(ctx, nil); !errors.Is(err, ErrPermitLost) || errors.Is(err, broken) {
+		t.Errorf("error = %v, want ErrPermitLost alone", err)
+	}
+	if len(p.ids) != 1 {
+		t.Errorf("given back %v, want permit 7 once", p.ids)
+	}
+}
