@@ -184,16 +184,19 @@ vendors:
     endpoints: [{url: "http://127.0.0.1:9101/v1", key_env: END_TO_END_NO_KEY}]
     models: {strong: model-l, light: model-s}
     quota: 60
+    warmup: false # tests count calls
     timeouts: {first_token: 2m, call: 2m, stream: 2m}
   - name: b
     endpoints: [{url: "http://127.0.0.1:9102/v1", key_env: END_TO_END_NO_KEY}]
     models: {strong: model-l, light: model-s}
     quota: 30
+    warmup: false # tests count calls
     timeouts: {first_token: 2m, call: 2m, stream: 2m}
   - name: c
     endpoints: [{url: "http://127.0.0.1:9103/v1", key_env: END_TO_END_NO_KEY}]
     models: {strong: model-l, light: model-s}
     quota: 20
+    warmup: false # tests count calls
     timeouts: {first_token: 2m, call: 2m, stream: 2m}
 `
 
