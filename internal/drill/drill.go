@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -100,10 +99,12 @@ func run(ctx context.Context, cfg Config, s scenario) (_ *Report, err error) {
 		return nil, fmt.Errorf("make the drill's directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(d.dir) }()
-	d.machine()
+	before := machineLoad()
 	showing, hide := context.WithCancel(context.WithoutCancel(ctx))
 	var beside sync.WaitGroup
 	beside.Go(func() { cfg.Show.Run(showing, d) })
+	var late time.Duration
+	beside.Go(func() { late = lateness(showing) })
 	d.say("starting")
 	playing, stop := context.WithCancel(ctx)
 	fault := s.play(playing, d)
@@ -117,6 +118,7 @@ func run(ctx context.Context, cfg Config, s scenario) (_ *Report, err error) {
 	if fault != nil {
 		d.out.Fault = fault.Error()
 	}
+	d.machine(before, late)
 	d.out.TookMS = time.Since(d.startedAt).Milliseconds()
 	d.out.judge()
 	return d.out, nil
@@ -236,19 +238,6 @@ func (d *drill) table(name string, g report.Grid) {
 
 func (d *drill) note(format string, args ...any) {
 	d.out.Notes = append(d.out.Notes, fmt.Sprintf(format, args...))
-}
-
-// machine notes how busy the machine was before the drill, where the system tells: a
-// twentieth of the time makes its own delays twenty times as long.
-func (d *drill) machine() {
-	raw, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return
-	}
-	var load float64
-	if _, err := fmt.Sscan(string(raw), &load); err == nil && load > float64(runtime.NumCPU()) {
-		d.note("the machine was busy with other work: %.1f processes for %d processors; its delays are in every time", load, runtime.NumCPU())
-	}
 }
 
 // sleep waits on a timer, or until ctx ends.

@@ -108,7 +108,7 @@ type gated struct {
 	asks   asker
 }
 
-func newGated(t testing.TB, m *control.Member, client *llm.Client) *gated {
+func newGated(t testing.TB, m *control.Member, client llms.Model) *gated {
 	t.Helper()
 	spread, err := gate.NewSpread([]gate.Endpoint{{Name: "a", Model: client}}, func(err error) bool {
 		return llm.OutcomeOf(err) == llm.Failed

@@ -44,39 +44,53 @@ func (tr trial) delay() time.Duration {
 
 // side is what one turn on a way came to.
 type side struct {
-	took  []time.Duration // of each call
+	took  []time.Duration // by each call, sorted
+	aside []time.Duration // what of it was not with the vendor's client, sorted
 	spent reading
 }
 
 // turn makes the calls of one turn, as many at once as the trial says. Where the vendor
 // takes its time the callers begin one after the other, as customers do, not all at once.
 func (tr trial) turn(ctx context.Context, r *rig, w way) (side, error) {
-	messages := conversation()
-	took, errs := make([][]time.Duration, tr.flight), make([]error, tr.flight)
 	before, err := r.read(w)
 	if err != nil {
 		return side{}, err
 	}
+	sides, errs := make([]side, tr.flight), make([]error, tr.flight)
 	var callers sync.WaitGroup
 	for i := range tr.flight {
 		callers.Go(func() {
 			wait := time.NewTimer(tr.delay() * time.Duration(i) / time.Duration(tr.flight))
 			defer wait.Stop()
 			<-wait.C
-			for range tr.calls / tr.flight {
-				begun := time.Now()
-				if errs[i] = w.once(ctx, messages, tr.stream); errs[i] != nil {
-					return
-				}
-				took[i] = append(took[i], time.Since(begun))
-			}
+			sides[i], errs[i] = tr.caller(ctx, w)
 		})
 	}
 	callers.Wait()
 	after, err := r.read(w)
-	all := slices.Concat(took...)
-	slices.Sort(all)
-	return side{took: all, spent: after.since(before)}, errors.Join(append(errs, err)...)
+	all := side{spent: after.since(before)}
+	for _, s := range sides {
+		all.took, all.aside = append(all.took, s.took...), append(all.aside, s.aside...)
+	}
+	slices.Sort(all.took)
+	slices.Sort(all.aside)
+	return all, errors.Join(append(errs, err)...)
+}
+
+// caller makes one caller's calls of a turn.
+func (tr trial) caller(ctx context.Context, w way) (side, error) {
+	var s side
+	messages := conversation()
+	for range tr.calls / tr.flight {
+		var client time.Duration
+		begun := time.Now()
+		if err := w.once(withClock(ctx, &client), messages, tr.stream); err != nil {
+			return s, err
+		}
+		took := time.Since(begun)
+		s.took, s.aside = append(s.took, took), append(s.aside, took-client)
+	}
+	return s, nil
 }
 
 // reading is how the counters stand.
@@ -139,5 +153,5 @@ func (tr trial) measure(b *testing.B, r *rig, base, w way) figures {
 			pairs = append(pairs, p)
 		}
 	}
-	return compare(pairs, w.child != nil)
+	return compare(pairs, w)
 }

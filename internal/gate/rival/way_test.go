@@ -26,6 +26,8 @@ type way struct {
 	name  string
 	model generator
 	child *child // stands between; nil: all of it is in this process
+	// inside says that something stands between in this process.
+	inside bool
 }
 
 // The names of the ways.
@@ -43,7 +45,7 @@ func (r *rig) startWays(t testing.TB, vendor string) (all []way, missing string)
 	to := r.vendors.url(vendor)
 	all = []way{
 		{name: direct, model: newClient(t, to)},
-		{name: byGate, model: newGated(t, r.member, newClient(t, to))},
+		{name: byGate, model: newGated(t, r.member, newClient(t, to)), inside: true},
 	}
 	c, base := startProxy(t, to)
 	all = append(all, way{name: plain, model: newClient(t, base), child: c})
@@ -55,7 +57,7 @@ func (r *rig) startWays(t testing.TB, vendor string) (all []way, missing string)
 	return append(all, way{name: ha, model: newClient(t, base), child: c}), ""
 }
 
-func newClient(t testing.TB, base string) *llm.Client {
+func newClient(t testing.TB, base string) llms.Model {
 	t.Helper()
 	c, err := llm.New(llm.Config{
 		Vendor: "a", BaseURL: base, Model: modelName, MaxConns: 2 * limit,
@@ -66,7 +68,27 @@ func newClient(t testing.TB, base string) *llm.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c
+	return clocked{c}
+}
+
+// clocked tells for how long a call was with the vendor's client: the rest of it is what
+// stands before.
+type clocked struct{ llms.Model }
+
+type clockKey struct{}
+
+// withClock returns a context under which a call adds to spent.
+func withClock(ctx context.Context, spent *time.Duration) context.Context {
+	return context.WithValue(ctx, clockKey{}, spent)
+}
+
+func (c clocked) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	begun := time.Now()
+	resp, err := c.Model.GenerateContent(ctx, messages, options...)
+	if spent, ok := ctx.Value(clockKey{}).(*time.Duration); ok {
+		*spent += time.Since(begun)
+	}
+	return resp, err
 }
 
 // conversation is a prompt of 3 KiB: what a customer asks after some talk.
