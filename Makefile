@@ -8,7 +8,7 @@ PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose -
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race e2e cluster drill browser postgres bench rival haproxy lint fmt
+.PHONY: help run build test race e2e cluster drill soak browser postgres bench rival haproxy lint fmt
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, un
 
 drill: build ## All fault drills, quick; a drill that failed is played once more.
 	$(BIN) drill all --quick --again 1
+
+soak: ## A million calls through the gate, a fifth of them aborted, leave nothing behind; some ten minutes.
+	SLUICE_SOAK=1000000 $(TEST) -run '^TestCallsLeaveNothingBehindHoweverMany$$' -count 1 -v -timeout 60m .
 
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -28,30 +29,42 @@ import (
 type outage struct {
 	*world
 	fronts  map[string]*front
+	bare    bool        // no dispatcher runs
 	refuses atomic.Bool // connections to the vendors
 	alerts  alerts
 	asked   atomic.Int64
 	lives   []*life
 }
 
-// inOutage runs f in a bubble with vendors that behave as b, and stops every process
-// that was started and is not dead.
+// inOutage runs f in a bubble with vendors that behave as b.
 func inOutage(t *testing.T, doc string, b sim.Behaviour, f func(t *testing.T, o *outage)) {
 	t.Helper()
 	queuetest.Bubble(t, func(t *testing.T) {
 		o := newOutage(t, doc, sim.Config{Behaviour: b, Record: true})
-		defer o.close()
-		defer func() {
-			for _, l := range o.lives {
-				if l.isDead() {
-					l.bury()
-				} else {
-					l.stop()
-				}
-			}
-		}()
+		defer o.end()
 		f(t, o)
 	})
+}
+
+// atGate is inOutage without dispatchers: the calls are the test's own.
+func atGate(t *testing.T, doc string, b sim.Behaviour, f func(t *testing.T, o *outage)) {
+	t.Helper()
+	inOutage(t, doc, b, func(t *testing.T, o *outage) {
+		o.bare = true
+		f(t, o)
+	})
+}
+
+// end stops every process that is not dead, and the vendors.
+func (o *outage) end() {
+	for _, l := range o.lives {
+		if l.isDead() {
+			l.bury()
+		} else {
+			l.stop()
+		}
+	}
+	o.close()
 }
 
 func newOutage(t *testing.T, doc string, vendor sim.Config) *outage {
@@ -112,7 +125,11 @@ func (o *outage) start(alone bool) *life {
 		if o.refuses.Load() {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 		}
-		return l.dial(ctx, network, addr)
+		conn, err := l.dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &tracked{Conn: conn, l: l}, nil
 	}
 	if l.fleet, err = newFleet(o.rules, asWritten(func(string) string { return "" }), dial); err != nil {
 		o.t.Fatal(err)
@@ -127,6 +144,9 @@ func (o *outage) start(alone bool) *life {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	stages := pipeline{stages: l.line.stages()}
+	if o.bare {
+		stages.stages = slices.DeleteFunc(stages.stages, func(s stage) bool { return s.name == "dispatcher" })
+	}
 	go func() {
 		defer close(l.ended)
 		if err := stages.run(ctx, func() {}); err != nil && !l.isDead() {
@@ -140,12 +160,25 @@ func (o *outage) start(alone bool) *life {
 	return l
 }
 
+// tracked is a connection that its process forgets when it is closed.
+type tracked struct {
+	net.Conn
+	l *life
+}
+
+func (c *tracked) Close() error {
+	c.l.mu.Lock()
+	c.l.conns = slices.DeleteFunc(slices.Clone(c.l.conns), func(other net.Conn) bool { return other == c.Conn })
+	c.l.mu.Unlock()
+	return c.Conn.Close()
+}
+
 // question is what a call asks the model.
 func question(text string) []llms.MessageContent {
 	return []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, text)}
 }
 
-// wish is an ask for a ticket of a session of its own. Without a limit it waits for ever,
+// wish is an ask for a ticket of a session of its own. Without a limit it has no deadline,
 // and is never predicted away.
 func (o *outage) wish(lane chat.Lane, limit time.Duration) gate.Ask {
 	n, now := o.asked.Add(1), time.Now()
@@ -164,16 +197,22 @@ func streamed() llms.CallOption {
 	return llms.WithStreamingFunc(func(context.Context, []byte) error { return nil })
 }
 
-// call makes one call as a dispatcher does: it waits for the permit until the ask's
-// deadline, calls, and gives back whatever is left.
-func (l *life) call(ctx context.Context, a gate.Ask, text string, options ...llms.CallOption) (*llms.ContentResponse, error) {
-	waiting := ctx
-	if !a.Deadline.IsZero() {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithDeadline(ctx, a.Deadline)
-		defer cancel()
+// permit waits for a permit until the ask's deadline, and for half an hour if it has none:
+// whoever is forgotten then fails its test.
+func (l *life) permit(ctx context.Context, a gate.Ask) (gate.Permit, error) {
+	limit := a.Deadline
+	if limit.IsZero() {
+		limit = time.Now().Add(30 * time.Minute)
 	}
-	p, err := l.line.member.Ask(waiting, a)
+	ctx, cancel := context.WithDeadline(ctx, limit)
+	defer cancel()
+	return l.line.member.Ask(ctx, a)
+}
+
+// call makes one call as a dispatcher does: it waits for the permit, calls, and gives back
+// whatever is left.
+func (l *life) call(ctx context.Context, a gate.Ask, text string, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	p, err := l.permit(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -261,6 +300,13 @@ func (f *front) replace(by func(w http.ResponseWriter, r *http.Request, serve ht
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.instead = by
+}
+
+// since returns when calls have come from the n-th on, counted from 0.
+func (f *front) since(n int) []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]time.Time(nil), f.came[min(n, len(f.came)):]...)
 }
 
 // alerts keeps what was logged as an error.

@@ -107,3 +107,17 @@ func arrivals(calls []call) []time.Time {
 	slices.SortFunc(all, time.Time.Compare)
 	return all
 }
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -64,6 +64,13 @@ func (n *naive) stop() {
 	n.work.Wait()
 }
 
+// spans returns the calls that were made.
+func (n *naive) spans() []span {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]span(nil), n.busy...)
+}
+
 // come is a customer's visit: asked at its time after begun.
 func (n *naive) come(ctx context.Context, c customer, begun time.Time) visit {
 	s := &stay{visit: visit{customer: c}, over: make(chan struct{}), begun: make(chan struct{})}

@@ -20,7 +20,9 @@ type Backend struct {
 	Models map[string]string // the vendor's names of its models, by our words for them
 	// ReleaseAfter is how long a permit stays after a call that did not end well.
 	ReleaseAfter time.Duration
-	Attempts     int // calls of one question in all, retries at other vendors too; 0: 1
+	// Attempts is how many calls of one question this vendor sees at most; 0 or 1: one that
+	// fails is not tried again, elsewhere neither.
+	Attempts int
 	// Watch is called before each call: it returns the call's context, and what judges its
 	// end. Nil: nothing is told of how calls end, and nothing is tried again.
 	Watch func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) Verdict)
@@ -80,15 +82,15 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err != nil {
 		return nil, fmt.Errorf("wait for a permit: %w", err)
 	}
-	tried := map[string]bool{}
-	for try := 1; ; try++ {
-		tried[p.Vendor] = true
+	tried := map[string]int{}
+	for {
+		tried[p.Vendor]++
 		resp, verdict, err := m.call(ctx, caller, p, q)
 		if err == nil {
 			return resp, nil
 		}
 		b := m.backend(p.Vendor)
-		if verdict.Again == Nowhere || try >= b.Attempts || q.heard.Load() || ctx.Err() != nil {
+		if verdict.Again == Nowhere || b.Attempts <= 1 || q.heard.Load() || ctx.Err() != nil {
 			caller.granter.Release(p, b.ReleaseAfter)
 			return nil, err
 		}

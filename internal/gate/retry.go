@@ -62,14 +62,17 @@ func Estimate(messages []llms.MessageContent) int {
 	return (size + bytesPerToken - 1) / bytesPerToken
 }
 
-// again gets a permit for another try: at once at another vendor, or else at the same
-// one when that has forgotten the failed call, in place of whose permit it then stands.
-// The failed call's permit goes back on every path.
-func (m *Model) again(ctx context.Context, caller *Caller, failed Permit, where Again, tried map[string]bool, tokens int) (Permit, bool) {
-	stays := m.backend(failed.Vendor).ReleaseAfter
+// again gets a permit for another try: at once at a vendor of the chain that was not yet
+// tried, however many there are, or else at the same one, so many times as it allows and
+// when it has forgotten the failed call, in place of whose permit it then stands: one
+// count for both fails while there are vendors that are well (bifrost#5876). The failed
+// call's permit goes back on every path.
+func (m *Model) again(ctx context.Context, caller *Caller, failed Permit, where Again, tried map[string]int, tokens int) (Permit, bool) {
+	backend := m.backend(failed.Vendor)
+	stays := backend.ReleaseAfter
 	var others []string
 	for _, vendor := range caller.ask.Vendors {
-		if !tried[vendor] {
+		if tried[vendor] == 0 {
 			others = append(others, vendor)
 		}
 	}
@@ -79,7 +82,7 @@ func (m *Model) again(ctx context.Context, caller *Caller, failed Permit, where 
 			return p, true
 		}
 	}
-	if where != Anywhere {
+	if where != Anywhere || tried[failed.Vendor] >= backend.Attempts {
 		caller.granter.Release(failed, stays)
 		return Permit{}, false
 	}

@@ -117,6 +117,8 @@ func (w *watch) blame(err error) *Error {
 		return &Error{Kind: Timeout, Phase: phase}
 	case late:
 		return &Error{Kind: Timeout, Phase: PhaseConnect}
+	case dial != nil:
+		return &Error{Kind: Unavailable, Phase: PhaseConnect, Err: innocent(err)}
 	}
 	return &Error{Kind: Unavailable, Err: innocent(err)}
 }

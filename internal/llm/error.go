@@ -45,7 +45,7 @@ const (
 type Error struct {
 	Vendor     string
 	Kind       Kind
-	Phase      Phase         // which limit; only with Timeout
+	Phase      Phase         // which limit passed, with Timeout; PhaseConnect with Unavailable: no connection stood
 	Status     int           // HTTP status of a refusal, else 0
 	Code       string        // the vendor's error code, or the stop reason that broke the answer off; "" if none
 	RetryAfter time.Duration // how long the vendor asks to wait, 0 if it does not say

@@ -145,7 +145,7 @@ func TestNoFailureOfTheVendorLeavesACallBehind(t *testing.T) {
 		whole   time.Duration // until one that is not streamed has; 0: the same
 		wholeIs Kind          // where it differs
 	}{
-		{name: "connection refused", refuse: true, kind: Unavailable},
+		{name: "connection refused", refuse: true, kind: Unavailable, phase: PhaseConnect},
 		{name: "reset before the head", change: func(b *sim.Behaviour) { b.RefuseShare = 1 }, kind: Unavailable},
 		{name: "no head", change: func(b *sim.Behaviour) { b.HangShare = 1 }, kind: Timeout, phase: PhaseFirstToken,
 			streams: 10 * time.Second, whole: 60 * time.Second},
@@ -177,7 +177,7 @@ func TestNoFailureOfTheVendorLeavesACallBehind(t *testing.T) {
 					if !streamed && tc.whole > 0 {
 						limit = tc.whole
 					}
-					if !streamed && phase != "" {
+					if !streamed && kind == Timeout {
 						phase = PhaseCall
 					}
 					start := time.Now()

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 )
 
@@ -84,8 +85,22 @@ func (e *Error) Retry() Retry {
 		return RetryElsewhere
 	case RateLimited, Timeout, PoolExhausted:
 		return RetryElsewhere
+	case Rejected:
+		if ofAccount(e.Status) {
+			return RetryElsewhere
+		}
 	}
 	return RetryNowhere
+}
+
+// ofAccount tells a refusal of the account (its key, its bill, its models) from one of what was asked, which every
+// vendor would refuse.
+func ofAccount(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+		return true
+	}
+	return false
 }
 
 // isThrottleCode knows the codes of a rate limit that is told inside an answer, under status 200: OpenAI and its likes,

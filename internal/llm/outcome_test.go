@@ -33,6 +33,8 @@ func TestOutcomeAndRetryOfEachFailure(t *testing.T) {
 		{"throttled inside the stream", &Error{Kind: Malformed, Code: "Throttling.RateQuota", Err: errInStream}, Throttled, RetryElsewhere},
 		{"429", &Error{Kind: RateLimited, Status: 429}, Throttled, RetryElsewhere},
 		{"400", &Error{Kind: Rejected, Status: 400}, Ignored, RetryNowhere},
+		{"a key that does not hold", &Error{Kind: Rejected, Status: 401}, Ignored, RetryElsewhere},
+		{"a model that is not there", &Error{Kind: Rejected, Status: 404}, Ignored, RetryElsewhere},
 		{"filtered", &Error{Kind: Filtered}, Ignored, RetryNowhere},
 		{"pool exhausted", &Error{Kind: PoolExhausted}, Ignored, RetryElsewhere},
 		{"cancelled", context.Canceled, Ignored, RetryNowhere},

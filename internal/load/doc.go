@@ -4,7 +4,10 @@
 // the simulated vendors, so that a report also shows how many calls were in flight at
 // each vendor against its limit, and how much of the permits was used.
 //
-// It knows the instance only by its public contract and holds no part of it. Everything
+// A ramp needs no instance: it calls a vendor with more and more light calls at once, finds
+// the knee and proposes limits in a RampReport.
+//
+// Load knows the instance only by its public contract and holds no part of it. Everything
 // it starts has a bound: connections, long polls, samples and time. By default it refuses
 // targets that are not on this machine.
 package load

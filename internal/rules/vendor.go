@@ -74,7 +74,7 @@ type Model struct {
 
 // Retry limits the second tries of calls.
 type Retry struct {
-	Attempts int     `yaml:"attempts"` // calls in all, 1 to 10; 1: no retry. Defaults to 2.
+	Attempts int     `yaml:"attempts"` // calls of one answer at this vendor, 1 to 10; 1: no retry. Defaults to 2.
 	Permits  float64 `yaml:"permits"`  // of the limit that retries may hold, 0 to 1. Defaults to 0.1.
 }
 
