@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rs/zerolog"
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/gate"
@@ -19,6 +20,7 @@ func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.Co
 		ctx, timing := llm.WithTiming(ctx)
 		return ctx, func(resp *llms.ContentResponse, err error) gate.Verdict {
 			if err != nil {
+				complain(ctx, err)
 				return failure(err)
 			}
 			usage := llm.UsageOf(resp)
@@ -31,6 +33,15 @@ func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.Co
 			}
 			return got
 		}
+	}
+}
+
+// complain logs a failure that is not the caller's own, though another try may make up for
+// it: an operator reads here that it was the vendor's, or that our connections to it ran
+// out. The text of an llm.Error holds nobody's words.
+func complain(ctx context.Context, err error) {
+	if e := (*llm.Error)(nil); errors.As(err, &e) {
+		zerolog.Ctx(ctx).Warn().Err(e).Str("vendor", e.Vendor).Str("kind", string(e.Kind)).Msg("the vendor's call failed")
 	}
 }
 

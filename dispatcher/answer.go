@@ -82,6 +82,7 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 	}()
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
 	defer cancel()
+	ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 	out := d.newStream(s)
 	defer out.close()
 	return d.worker.Answer(ctx, chat.Question{Ticket: s.Ticket, History: history}, out.write)

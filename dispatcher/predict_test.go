@@ -73,6 +73,7 @@ func TestAnUrgentMessageIsNotPredictedAway(t *testing.T) {
 		}
 		w.ask("Where is my order?", chat.High, 10*time.Second)
 		w.ask("Where is my order?", chat.High, 10*time.Second)
+		time.Sleep(100 * time.Millisecond) // one of them has the permit
 		asked := ticket(chat.NewSessionID(), "I want to complain!", chat.High, 5*time.Second)
 		asked.Urgent = true
 		asked = w.accept(asked)

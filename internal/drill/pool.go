@@ -18,7 +18,7 @@ const (
 	hangsFor   = 4500 * time.Millisecond
 	acquireFor = 2 * time.Second // how long a call waits for a connection; not scaled
 	impatient  = 120 * time.Millisecond
-	waves      = 3
+	waves      = 2
 	waveOf     = 20
 )
 
@@ -41,6 +41,7 @@ func poolExhausted(ctx context.Context, d *drill) error {
 		return err
 	}
 	d.own(func() { _ = v.door.reopen() }) // else who waits in Accept would hang too
+	hungAt := time.Now()                  // no dial began before
 	for range waves {
 		d.leaveSoon(ctx, one)
 	}
@@ -49,7 +50,7 @@ func poolExhausted(ctx context.Context, d *drill) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(ctx, time.Until(shutAt.Add(hangsFor))); err != nil {
+	if err := sleep(ctx, time.Until(hungAt.Add(hangsFor))); err != nil {
 		return err
 	}
 	openAt := time.Now()
