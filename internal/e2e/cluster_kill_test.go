@@ -45,15 +45,15 @@ func TestAKilledDispatchersJobsAreTakenOver(t *testing.T) {
 }
 
 // TestThePermitsOfAKilledDispatcherComeBack within 5 s of its death, to the jobs that wait
-// at the other one.
+// at the other three.
 func TestThePermitsOfAKilledDispatcherComeBack(t *testing.T) {
 	c := startCluster(t)
-	p := c.start("api", "dispatcher")
+	p := c.start("api", "dispatcher", "dispatcher", "dispatcher")
 	api := p[0]
-	doomed := c.start("dispatcher")[0] // not the controller: the first one is
+	doomed := c.start("dispatcher")[0] // not the controller: one of the first is
 	api.behave(map[string]any{"call": map[string]any{"kind": "fixed", "mean": "1m"}})
-	// So many that more wait at the other one than permits come back: what waits at the
-	// killed one comes to it later.
+	// So many that more wait at the others than permits come back: what waits at the
+	// killed one comes to them later.
 	each(4*permits, 16, func(k int) {
 		api.ask(question{Message: fmt.Sprintf("Where is my parcel %d?", k)})
 	})

@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// TestTheControllerIsPaused for 10 s under load: another one takes over, and the one that
-// wakes up grants nothing by what it remembers.
+// TestTheControllerIsPaused for 10 s under load, one of four and with every gate in use, a
+// vendor's breaker open among them: another one takes over, and the one that wakes up
+// grants nothing by what it remembers.
 func TestTheControllerIsPaused(t *testing.T) {
 	const n = 600
-	c := startCluster(t)
-	p := c.start("api", "api", "dispatcher", "dispatcher", "dispatcher")
+	c := startCluster(t).useAllGates()
+	p := c.start("api", "api", "dispatcher", "dispatcher", "dispatcher", "dispatcher")
 	p[0].behave(map[string]any{"call": map[string]any{"kind": "fixed", "mean": "2s"}})
+	c.breakVendor(p[0], "c")
 	crowd := newCrowd(t, "paused", n/3, p[0], p[1])
 	var all []ticket
 	done := make(chan struct{})
@@ -26,13 +28,22 @@ func TestTheControllerIsPaused(t *testing.T) {
 	await(t, 30*time.Second, "calls are under way", func() bool { return p[0].stats().InFlight > 30 })
 	p[2+c.controllerOf(p[2:])].pause(10 * time.Second)
 	<-done
+	crowd.mayFail = n / 10 // what had begun at vendor c before its breaker opened, beyond the retries' budget
 	crowd.check(all)
 	c.within(p[0], quotas())
+	var broken stats
+	if err := p[0].call(call{url: c.control + "/c/sim/stats"}, &broken); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("vendor c failed %d calls", broken.Calls)
+	if broken.Calls > n/5 {
+		t.Errorf("vendor c was called %d times: its breaker did not stay open", broken.Calls)
+	}
 }
 
 // TestPausedHoldersDoNotPushAVendorPastItsQuota: they have all permits of vendor a, fall
 // silent for 20 s in the middle of calls of 40 s, and the vendor goes on with those.
-// What is granted meanwhile must fit between limit and quota.
+// What is granted meanwhile must fit between limit and quota. Every gate is in use.
 func TestPausedHoldersDoNotPushAVendorPastItsQuota(t *testing.T) {
 	t.Run("with the controller in the same process", func(t *testing.T) {
 		t.Parallel()
@@ -74,7 +85,7 @@ const (
 )
 
 func newSilence(t *testing.T, holders int) *silence {
-	s := &silence{t: t, c: startCluster(t)}
+	s := &silence{t: t, c: startCluster(t).useAllGates()}
 	roles := []string{"api", "dispatcher", "dispatcher"}[:1+holders]
 	p := s.c.start(roles...)
 	s.api, s.holders = p[0], p[1:]

@@ -96,6 +96,31 @@ func (c *cluster) describeBrokers() {
 	}
 }
 
+// useAllGates gives the processes that start from now on rules under which every gate of a
+// vendor is in use: permits that only lane high borrows, windows of calls and of tokens,
+// retries. The breaker always is.
+func (c *cluster) useAllGates() *cluster {
+	c.t.Helper()
+	text, err := os.ReadFile(c.rules)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.rules = rulesFile(c.t, strings.NewReplacer(
+		"high: {", "high: {elastic: true, ",
+		"warmup: false", "warmup: false, elastic: 0.25, qps: 100, tokens_per_minute: 2000000, retry: {attempts: 3, permits: 0.1}",
+	).Replace(string(text)))
+	return c
+}
+
+// breakVendor makes a vendor fail every call.
+func (c *cluster) breakVendor(i *instance, name string) {
+	c.t.Helper()
+	change := map[string]any{"error_share": 1, "error_status": 503}
+	if err := i.call(call{method: http.MethodPatch, url: c.control + "/" + name + "/sim/behaviour", body: change}, nil); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 var (
 	simLine     = regexp.MustCompile(`(?m)^ +([abc]) +(http://\S+)`)
 	controlLine = regexp.MustCompile(`control +GET (\S+),`)

@@ -21,6 +21,7 @@ type crowd struct {
 	name     string
 	sessions int
 	lanes    []string
+	mayFail  int // so many at most may end by the template, for want of a vendor
 
 	mu   sync.Mutex
 	apis []*instance
@@ -113,8 +114,14 @@ func (c *crowd) follow(k int, id string) ticket {
 func (c *crowd) check(all []ticket) {
 	c.t.Helper()
 	bySession := map[string][]ticket{}
-	again, waits := 0, []int64{}
+	again, failed, waits := 0, 0, []int64{}
 	for _, t := range all {
+		if t.Route == "template" && t.Reason == "vendor_unavailable" {
+			if failed++; failed <= c.mayFail {
+				bySession[t.SessionID] = append(bySession[t.SessionID], t)
+				continue
+			}
+		}
 		if t.Status != "answered" || t.Route != "agent" {
 			c.t.Errorf("ticket %s of %s ended %q by %q (%s)", t.TicketID, c.name, t.Status, t.Route, t.Reason)
 			continue
@@ -133,8 +140,8 @@ func (c *crowd) check(all []ticket) {
 	}
 	each(len(names), 8, func(k int) { c.api(k).checkTold(names[k], bySession[names[k]]...) })
 	slices.Sort(waits)
-	c.t.Logf("%s: %d answered, %d in a further attempt; %d requests repeated, slowest acceptance %d ms; waited p50 %d, p99 %d ms",
-		c.name, len(waits), again, c.retries.Load(), c.slowest.Load(), at(waits, 0.5), at(waits, 0.99))
+	c.t.Logf("%s: %d answered, %d for want of a vendor, %d in a further attempt; %d requests repeated, slowest acceptance %d ms; waited p50 %d, p99 %d ms",
+		c.name, len(waits)+failed, failed, again, c.retries.Load(), c.slowest.Load(), at(waits, 0.5), at(waits, 0.99))
 }
 
 // at returns a quantile of sorted numbers.
