@@ -31,8 +31,8 @@ e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burs
 cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, under load.
 	$(PATIENT) -tags cluster -timeout 15m
 
-drill: build ## All fault drills, quick; a drill that failed is played once more.
-	$(BIN) drill all --quick --again 1
+drill: build ## All fault drills, quick: five minutes; one that failed is played again, twice at the most.
+	$(BIN) drill all --quick --again 2
 
 soak: ## A million calls through the gate, a fifth of them aborted, leave nothing behind; some ten minutes.
 	SLUICE_SOAK=1000000 $(TEST) -run '^TestCallsLeaveNothingBehindHoweverMany$$' -count 1 -v -timeout 60m .

@@ -37,7 +37,9 @@ func (w *world) pending(lane string) int {
 	return cons.CachedInfo().NumAckPending
 }
 
-// A client goes before the first byte and in mid-stream (new-api#4186, litellm#13774). The
+// Row 21 (QuantumNous/new-api#4186, BerriAI/litellm#13774): a client went, and the vendor
+// went on. Here one goes before the first byte and in mid-stream; while it waits, see
+// TestCancelOfAWaitingJobLeavesTheLineAtOnce. The
 // cancel comes over another connection than the dispatcher's, as from another node.
 func TestACancelReachesTheVendorFromAnotherNode(t *testing.T) {
 	for when, after := range map[string]time.Duration{
