@@ -39,8 +39,8 @@ func (w *world) pending(lane string) int {
 
 // Row 21 (QuantumNous/new-api#4186, BerriAI/litellm#13774): a client went, and the vendor
 // went on. Here one goes before the first byte and in mid-stream; while it waits, see
-// TestCancelOfAWaitingJobLeavesTheLineAtOnce. The
-// cancel comes over another connection than the dispatcher's, as from another node.
+// TestCancelOfAWaitingJobLeavesTheLineAtOnce. The cancel comes over another connection than
+// the dispatcher's, as from another node.
 func TestACancelReachesTheVendorFromAnotherNode(t *testing.T) {
 	for when, after := range map[string]time.Duration{
 		"before the first byte": 500 * time.Millisecond,
