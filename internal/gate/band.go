@@ -31,17 +31,26 @@ type class struct {
 	lane    chat.Lane
 	model   string
 	vendors []string
-	order   []*tenantLine // a heap
+	order   heapOf[*tenantLine]
 	tenants map[string]*tenantLine
 }
 
 // tenantLine is a tenant's waiters in one class.
 type tenantLine struct {
 	tenant string
-	tag    float64   // as the heap knows it; the band's may be higher
-	asks   []*waiter // a heap, first come first
-	place  int       // in class.order
+	tag    float64         // as the heap knows it; the band's may be higher
+	asks   heapOf[*waiter] // first come first
+	place  int             // in class.order
 }
+
+func (l *tenantLine) precedes(other *tenantLine) bool {
+	if l.tag != other.tag {
+		return l.tag < other.tag
+	}
+	return l.asks[0].precedes(other.asks[0])
+}
+
+func (l *tenantLine) put(at int) { l.place = at }
 
 func classKey(a *Ask) string {
 	return string(a.Lane) + " " + a.Model + " " + strings.Join(a.Vendors, " ")
@@ -61,11 +70,11 @@ func (b *band) add(w *waiter) {
 	if l == nil {
 		l = &tenantLine{tenant: w.Tenant, tag: b.tag(w.Tenant)}
 		c.tenants[w.Tenant] = l
-		heap.Push((*asks)(&l.asks), w)
-		heap.Push((*lines)(&c.order), l)
+		heap.Push(&l.asks, w)
+		heap.Push(&c.order, l)
 	} else {
-		heap.Push((*asks)(&l.asks), w)
-		heap.Fix((*lines)(&c.order), l.place)
+		heap.Push(&l.asks, w)
+		heap.Fix(&c.order, l.place)
 	}
 	w.band, w.class = b, c
 }
@@ -74,12 +83,12 @@ func (b *band) add(w *waiter) {
 func (b *band) remove(w *waiter) {
 	c := w.class
 	l := c.tenants[w.Tenant]
-	heap.Remove((*asks)(&l.asks), w.place)
+	heap.Remove(&l.asks, w.place)
 	if len(l.asks) == 0 {
-		heap.Remove((*lines)(&c.order), l.place)
+		heap.Remove(&c.order, l.place)
 		delete(c.tenants, w.Tenant)
 	} else {
-		heap.Fix((*lines)(&c.order), l.place)
+		heap.Fix(&c.order, l.place)
 	}
 	if len(c.tenants) == 0 {
 		delete(b.classes, c.key)
@@ -110,7 +119,7 @@ func (c *class) first(b *band) *waiter {
 		l := c.order[0]
 		if tag := b.tag(l.tenant); tag != l.tag {
 			l.tag = tag
-			heap.Fix((*lines)(&c.order), 0)
+			heap.Fix(&c.order, 0)
 			continue
 		}
 		return l.asks[0]
@@ -123,53 +132,4 @@ func (b *band) precedes(w, v *waiter) bool {
 		return s < t
 	}
 	return w.sooner(&v.Ask)
-}
-
-// lines is the heap of a class's tenants.
-type lines []*tenantLine
-
-func (h lines) Len() int { return len(h) }
-func (h lines) Less(i, j int) bool {
-	if h[i].tag != h[j].tag {
-		return h[i].tag < h[j].tag
-	}
-	return h[i].asks[0].sooner(&h[j].asks[0].Ask)
-}
-func (h lines) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-func (h *lines) Push(x any) {
-	l := x.(*tenantLine)
-	l.place = len(*h)
-	*h = append(*h, l)
-}
-func (h *lines) Pop() any {
-	last := len(*h) - 1
-	l := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return l
-}
-
-// asks is the heap of a tenant's waiters.
-type asks []*waiter
-
-func (h asks) Len() int           { return len(h) }
-func (h asks) Less(i, j int) bool { return h[i].sooner(&h[j].Ask) }
-func (h asks) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-func (h *asks) Push(x any) {
-	w := x.(*waiter)
-	w.place = len(*h)
-	*h = append(*h, w)
-}
-func (h *asks) Pop() any {
-	last := len(*h) - 1
-	w := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return w
 }

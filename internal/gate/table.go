@@ -23,8 +23,8 @@ type Table struct {
 	waiters  map[uint64]*waiter
 	tickets  map[string]*waiter // the latest waiter of each ticket
 	sessions map[string]*session
-	bands    []*band // by rank; the last is for steps
-	risers   risers
+	bands    []*band       // by rank; the last is for steps
+	risers   heapOf[riser] // the next one first
 	last     uint64
 	calls    callRate
 	shares   shares

@@ -21,6 +21,15 @@ type waiter struct {
 	place  int // in its tenant's line
 }
 
+func (w *waiter) precedes(other *waiter) bool { return w.sooner(&other.Ask) }
+func (w *waiter) put(at int)                  { w.place = at }
+
+// riser is a waiter among those that will rise.
+type riser struct{ *waiter }
+
+func (r riser) precedes(other riser) bool { return r.riseAt.Before(other.riseAt) }
+func (r riser) put(at int)                { r.rise = at }
+
 // session is one conversation's waiters, and the ticket whose turn it is.
 type session struct {
 	turn  string // ticket; empty: nobody's
@@ -113,7 +122,7 @@ func (t *Table) setTurn(key, ticket string) {
 // age lets everyone rise whose time has come.
 func (t *Table) age(now time.Time) {
 	for len(t.risers) > 0 && !t.risers[0].riseAt.After(now) {
-		w := t.risers[0]
+		w := t.risers[0].waiter
 		w.rank++
 		if age := t.cfg.Lanes[w.Lane].Age; age > 0 && w.rank < chat.High.Rank() {
 			w.riseAt = w.riseAt.Add(age)
@@ -137,28 +146,6 @@ func (t *Table) age(now time.Time) {
 func (t *Table) ageing(w *waiter) {
 	if age := t.cfg.Lanes[w.Lane].Age; age > 0 && w.rank < chat.High.Rank() {
 		w.riseAt = w.AcceptedAt.Add(age)
-		heap.Push(&t.risers, w)
+		heap.Push(&t.risers, riser{w})
 	}
-}
-
-// risers is the heap of waiters whose rank will rise, the next one first.
-type risers []*waiter
-
-func (h risers) Len() int           { return len(h) }
-func (h risers) Less(i, j int) bool { return h[i].riseAt.Before(h[j].riseAt) }
-func (h risers) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].rise, h[j].rise = i, j
-}
-func (h *risers) Push(x any) {
-	w := x.(*waiter)
-	w.rise = len(*h)
-	*h = append(*h, w)
-}
-func (h *risers) Pop() any {
-	last := len(*h) - 1
-	w := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return w
 }
