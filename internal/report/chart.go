@@ -92,7 +92,7 @@ func (c *Chart) Steps(names []string, unit string) {
 	for n, name := range names {
 		c.Ticks = append(c.Ticks, Label{c.X(float64(n), float64(len(names)-1)), c.Height - 8, "middle", name})
 	}
-	c.Ticks = append(c.Ticks, Label{c.LeftX - 14, c.Height - 8, "end", unit})
+	c.Ticks = append(c.Ticks, Label{c.LeftX - 24, c.Height - 8, "end", unit})
 }
 
 // X returns where n of 0 to last stands.
