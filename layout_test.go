@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"internal/gate":              {"internal/chat"},
 	"internal/llm":               {"internal/chat"},
 	"internal/intent":            {"internal/chat"},
+	"internal/eval":              {"internal/chat", "internal/intent", "internal/report"},
 	"internal/rules":             {"internal/chat"},
 	"internal/control":           {"internal/chat", "internal/gate", "internal/queue"},
 	"internal/record":            {"internal/chat", "internal/ledger", "internal/queue"},

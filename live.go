@@ -33,6 +33,11 @@ type live struct {
 	// fit makes of a document what this process can put into force, or says why it cannot.
 	fit   func(*rules.Rules) (*rules.Rules, error)
 	hooks []func(*rules.Rules)
+	teach teach // nil: patterns alone tell the intents
+
+	changed chan struct{} // holds one token when there are rules that learn has not seen
+	swap    sync.Mutex    // of now, by who builds on what is there
+	model   *intent.Model // the last good one; under swap
 
 	now     atomic.Pointer[inForce]
 	refused atomic.Pointer[refusedRules] // newer than what is in force; nil: none
@@ -54,13 +59,15 @@ type refusedRules struct {
 	err error
 }
 
-// newLive begins with a revision that fits. Nothing is read before run.
-func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), log zerolog.Logger) (*live, error) {
+// newLive begins with a revision that fits. Nothing is read, and nothing learnt, before run.
+func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teach, log zerolog.Logger) (*live, error) {
 	first, err := build(e.rev, e.rules)
 	if err != nil {
 		return nil, err
 	}
-	l := &live{store: e.store, queue: e.queue, fit: fit, log: log.With().Str("stage", "rules").Logger()}
+	l := &live{
+		store: e.store, queue: e.queue, fit: fit, teach: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
+	}
 	l.now.Store(first)
 	return l, nil
 }
@@ -82,7 +89,8 @@ func (l *live) rules() *rules.Rules { return l.now.Load().rules }
 
 // classify tells the intent of a message by the rules in force.
 func (l *live) classify(text string) (intent string, urgent bool) {
-	return l.now.Load().classifier.Classify(text)
+	result := l.now.Load().classifier.Classify(text)
+	return result.Intent, result.Urgent
 }
 
 // answer makes the answer without a vendor by the rules in force.
@@ -99,6 +107,9 @@ func (l *live) run(ctx context.Context) error {
 	var work sync.WaitGroup
 	work.Go(func() { l.store.Follow(ctx, l.read) })
 	work.Go(func() { l.keepSizes(ctx) })
+	if l.teach != nil {
+		work.Go(func() { l.learn(ctx) })
+	}
 	work.Wait()
 	return nil
 }
@@ -132,8 +143,12 @@ func (l *live) read(ctx context.Context) {
 		l.log.Error().Err(err).Uint64("revision", rev).Uint64("in_force", l.now.Load().rev).Msg("stored rules cannot be put into force")
 		return
 	}
-	l.now.Store(next)
+	l.force(next)
 	l.refused.Store(nil)
+	select {
+	case l.changed <- struct{}{}:
+	default: // learn will see this revision too
+	}
 	l.log.Info().Uint64("revision", rev).Msg("rules in force")
 	for _, hook := range l.hooks {
 		hook(next.rules)
@@ -227,7 +242,7 @@ func fitMember(dispatches bool) func(*rules.Rules) (*rules.Rules, error) {
 
 // openSteering makes what follows the operators' words: the rules and the lanes' states.
 func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err error) {
-	if n.live, err = newLive(n.engine, fit, n.log); err != nil {
+	if n.live, err = newLive(n.engine, fit, n.roles.teacher(), n.log); err != nil {
 		return err
 	}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{

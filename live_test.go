@@ -26,8 +26,12 @@ type follower struct {
 	heard []int // bounds of lane high that a hook heard
 }
 
-// follow starts the live rules of a process on a world that has rules stored.
-func (w *world) follow() *follower {
+// follow starts the live rules of a process on a world that has rules stored. Patterns
+// tell its intents.
+func (w *world) follow() *follower { return w.pupil(nil) }
+
+// pupil is one that learns its intents too.
+func (w *world) pupil(t teach) *follower {
 	w.t.Helper()
 	nc, err := w.broker.Dial()
 	if err != nil {
@@ -45,7 +49,7 @@ func (w *world) follow() *follower {
 	if f.e.queue, err = queue.Open(w.t.Context(), nc, queue.Config{Bounds: bounds(f.e.rules), Log: zerolog.Nop()}); err != nil {
 		w.t.Fatal(err)
 	}
-	if f.live, err = newLive(f.e, func(r *rules.Rules) (*rules.Rules, error) { return r, nil }, zerolog.Nop()); err != nil {
+	if f.live, err = newLive(f.e, func(r *rules.Rules) (*rules.Rules, error) { return r, nil }, t, zerolog.Nop()); err != nil {
 		w.t.Fatal(err)
 	}
 	f.onChange(func(r *rules.Rules) {

@@ -14,10 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
-	"sluice/internal/intent"
 	"sluice/internal/queue"
 	"sluice/internal/record"
-	"sluice/internal/rules"
 )
 
 // serveCmd runs the roles of this process: all of them, unless the settings say so.
@@ -127,14 +125,6 @@ func (n *node) openAPI() (err error) {
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
-}
-
-func newClassifier(r *rules.Rules) (*intent.Classifier, error) {
-	classes := make([]intent.Class, len(r.Intents))
-	for i, in := range r.Intents {
-		classes[i] = intent.Class{Name: in.Name, Urgent: in.Urgent, Patterns: in.Patterns}
-	}
-	return intent.New(classes)
 }
 
 // checks are the dependencies that /readyz tells of. Only the engine is required: a

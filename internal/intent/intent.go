@@ -1,16 +1,16 @@
 // Package intent tells what a customer wants from the words of the message: stage 1
 // asks it once for each ticket. It is plain code without I/O, fast enough to stand
-// before the acceptance.
+// before the acceptance. Patterns answer from the first moment; a model trained on
+// examples joins them as soon as there is one.
 package intent
 
 import (
 	"fmt"
 	"regexp"
 	"slices"
-	"unicode/utf8"
 )
 
-// Other is the name for a message that no pattern fits.
+// Other is the name for a message that fits nothing.
 const Other = "other"
 
 // Class is one intent as the classifier sees it.
@@ -22,35 +22,39 @@ type Class struct {
 	Patterns []string
 }
 
-// Classifier finds the class of a text. It never changes and is safe for concurrent use.
-//
-// It knows no more than its patterns: a complaint in polite words is missed.
-type Classifier struct {
-	rules []rule // urgent ones first
-	words *automaton
+// Result is what the classifier makes of a message.
+type Result struct {
+	Intent string // the most probable class, or Other
+	// Urgent is whether the message may be of an urgent class: the doubt is the
+	// customer's gain, so it can hold of a message whose most probable class is not.
+	Urgent     bool
+	Confidence float64 // probability of Intent; 1 where a pattern alone decides
+	Unknown    bool    // nothing fits well enough to rely on Intent
 }
 
-// rule is one pattern of one class.
-type rule struct {
-	class  string
-	urgent bool
-	re     *regexp.Regexp
-	needs  need
-	always bool // no words to look for: the pattern itself is run on every text
+// Classifier finds the class of a text. It never changes and is safe for concurrent use.
+type Classifier struct {
+	classes []Class // urgent ones first, each kind in the given order
+	rules   []rule
+	words   *automaton
+	simple  *han
+	model   *Model // nil: patterns alone
+	joins   []join // of the model's classes
+	taught  []bool // of our classes: the model has seen enough of it to be asked
 }
 
 // New compiles the classes. Urgent ones come first, and each kind in the given order.
 func New(classes []Class) (*Classifier, error) {
-	ordered := slices.Clone(classes)
-	slices.SortStableFunc(ordered, func(a, b Class) int { return rank(a) - rank(b) })
-	c := &Classifier{words: newAutomaton()}
-	for _, class := range ordered {
+	c := &Classifier{classes: slices.Clone(classes), words: newAutomaton(), simple: newHan()}
+	slices.SortStableFunc(c.classes, func(a, b Class) int { return rank(a) - rank(b) })
+	c.taught = make([]bool, len(c.classes))
+	for k, class := range c.classes {
 		for i, p := range class.Patterns {
 			re, err := regexp.Compile("(?i)" + p)
 			if err != nil {
 				return nil, fmt.Errorf("compile pattern %d of intent %s: %w", i, class.Name, err)
 			}
-			r := rule{class: class.Name, urgent: class.Urgent, re: re, needs: needOf(p)}
+			r := rule{class: k, urgent: class.Urgent, re: re, needs: needOf(p)}
 			r.always = len(r.needs.words) == 0 || !c.words.add(r.needs.words, len(c.rules))
 			c.rules = append(c.rules, r)
 		}
@@ -66,59 +70,49 @@ func rank(c Class) int {
 	return 1
 }
 
-// Classify returns the first class with a pattern that fits, or Other. A negated match
-// of an urgent class ("not a complaint", "不用转人工") does not count. The time grows
-// with the length of the text, never faster.
-func (c *Classifier) Classify(text string) (name string, urgent bool) {
+// Urgent reports whether the class is an urgent one.
+func (c *Classifier) Urgent(class string) bool {
+	return slices.ContainsFunc(c.classes, func(own Class) bool { return own.Name == class && own.Urgent })
+}
+
+// Classify tells what the text wants. A negated match of an urgent pattern ("not a
+// complaint", "不用转人工") does not count. The time grows with the length of the text,
+// never faster, and the model reads no more than the first and the last characters.
+func (c *Classifier) Classify(text string) Result {
 	text = fold(text)
+	if c.model == nil {
+		return c.byPattern(text)
+	}
+	return c.weigh(c.model.read(text), c.ask(text))
+}
+
+// byPattern answers by the first class with a pattern that fits.
+func (c *Classifier) byPattern(text string) Result {
+	for k, says := range c.ask(text) {
+		if says == fitting {
+			return Result{Intent: c.classes[k].Name, Urgent: c.classes[k].Urgent, Confidence: 1}
+		}
+	}
+	return Result{Intent: Other, Unknown: true}
+}
+
+// ask returns what the patterns of each class say of the folded text, as it stands and
+// in simplified characters.
+func (c *Classifier) ask(text string) []evidence {
+	says := make([]evidence, len(c.classes))
+	c.match(text, says)
+	if simple, differs := c.simple.simplified(text); differs {
+		c.match(simple, says)
+	}
+	return says
+}
+
+func (c *Classifier) match(text string, says []evidence) {
 	seen := c.words.scan(text, len(c.rules))
 	for i := range c.rules {
 		r := &c.rules[i]
-		if r.always || seen[i].first > 0 {
-			if r.fits(text, seen[i]) {
-				return r.class, r.urgent
-			}
+		if says[r.class] != fitting && (r.always || seen[i].first > 0) {
+			says[r.class] = max(says[r.class], r.look(text, seen[i]))
 		}
 	}
-	return Other, false
-}
-
-// maxLooks bounds how many matches of one pattern are asked whether they are negated.
-const maxLooks = 16
-
-// fits reports whether the rule applies to a text in which its words were seen.
-func (r *rule) fits(text string, at span) bool {
-	if r.needs.exact && !r.always && !r.urgent {
-		return true
-	}
-	from, to := r.window(text, at)
-	if !r.urgent {
-		return r.re.MatchString(text[from:to])
-	}
-	one := r.re.FindStringIndex(text[from:to])
-	if one == nil {
-		return false
-	}
-	if !negated(text, from+one[0], from+one[1]) {
-		return true
-	}
-	for _, m := range r.re.FindAllStringIndex(text[from:to], maxLooks) {
-		if !negated(text, from+m[0], from+m[1]) {
-			return true
-		}
-	}
-	return false
-}
-
-// window returns the part of the text that all matches lie in. A match holds a word and
-// is no longer than reach, so none begins at the cut, and what ^, $ and \b would wrongly
-// see there does not matter.
-func (r *rule) window(text string, at span) (from, to int) {
-	if r.always || r.needs.reach == 0 {
-		return 0, len(text)
-	}
-	const margin = utf8.UTFMax
-	from = wholeRunes(text, max(0, at.first-r.needs.reach-margin))
-	to = wholeRunes(text, min(len(text), at.last+r.needs.reach+margin))
-	return from, to
 }

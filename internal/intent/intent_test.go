@@ -97,12 +97,12 @@ func TestShippedPatternsKnowTheEvidentMessages(t *testing.T) {
 		"no refund needed, where is my parcel":       "order_track",
 		"no complaint, do you have a coupon":         "promo",
 	} {
-		got, urgent := c.Classify(text)
-		if got != want && !(want == "other" && !urgent) {
-			t.Errorf("%q: %s, want %s", text, got, want)
+		got := c.Classify(text)
+		if got.Intent != want && !(want == "other" && !got.Urgent) {
+			t.Errorf("%q: %s, want %s", text, got.Intent, want)
 		}
-		if is := want == "complaint" || want == "refund" || want == "human_agent"; is != urgent {
-			t.Errorf("%q: urgent %v", text, urgent)
+		if is := want == "complaint" || want == "refund" || want == "human_agent"; is != got.Urgent {
+			t.Errorf("%q: urgent %v", text, got.Urgent)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestAskingForTheThingIsNoNegation(t *testing.T) {
 		"this is not a complaint, it is a refund request",
 		"不用转人工了? 不, 我要投诉", "not a complaint but I want my money back",
 	} {
-		if name, urgent := c.Classify(text); !urgent {
-			t.Errorf("%q: %s is not urgent", text, name)
+		if got := c.Classify(text); !got.Urgent {
+			t.Errorf("%q: %s is not urgent", text, got.Intent)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func TestUrgentClassesComeFirst(t *testing.T) {
 	for text, want := range map[string]string{
 		"Order": "first", "parcel order": "first", "parcel": "second", "order, and I am ANGRY": "urgent", "none": Other,
 	} {
-		if got, _ := c.Classify(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
+		if got := c.Classify(text); got.Intent != want || got.Unknown != (want == Other) {
+			t.Errorf("%q: %+v, want %s", text, got, want)
 		}
 	}
 	if _, err := New([]Class{{Name: "bad", Patterns: []string{"("}}}); err == nil || !strings.Contains(err.Error(), "pattern 0 of intent bad") {
@@ -146,8 +146,8 @@ func TestUrgentClassesComeFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, urgent := none.Classify("anything"); got != Other || urgent {
-		t.Errorf("without classes: %s", got)
+	if got := none.Classify("anything"); got != (Result{Intent: Other, Unknown: true}) {
+		t.Errorf("without classes: %+v", got)
 	}
 }
 
@@ -172,8 +172,7 @@ func TestShortcutsChangeNoAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := c.Classify(text)
-		if want := slow(c, text); got != want {
+		if got, want := c.Classify(text).Intent, slow(c, text); got != want {
 			t.Fatalf("%q: %s, want %s", text, got, want)
 		}
 	})
@@ -181,10 +180,13 @@ func TestShortcutsChangeNoAnswer(t *testing.T) {
 
 func slow(c *Classifier, text string) string {
 	text = fold(text)
+	simple, _ := c.simple.simplified(text)
 	for _, r := range c.rules {
-		for _, m := range regexp.MustCompile(r.re.String()).FindAllStringIndex(text, maxLooks) {
-			if !r.urgent || !negated(text, m[0], m[1]) {
-				return r.class
+		for _, form := range []string{text, simple} {
+			for _, m := range regexp.MustCompile(r.re.String()).FindAllStringIndex(form, maxLooks) {
+				if !r.urgent || !negated(form, m[0], m[1]) {
+					return c.classes[r.class].Name
+				}
 			}
 		}
 	}
@@ -221,8 +223,8 @@ func TestClassifierServesManyAtOnce(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 50 {
-				if name, _ := c.Classify("请问我要退款怎么办"); name != "refund" {
-					t.Errorf("got %s", name)
+				if got := c.Classify("请问我要退款怎么办"); got.Intent != "refund" {
+					t.Errorf("got %+v", got)
 				}
 			}
 		})
@@ -231,29 +233,54 @@ func TestClassifierServesManyAtOnce(t *testing.T) {
 }
 
 func FuzzClassify(f *testing.F) {
-	c := shipped(f)
-	f.Add("我要退款")
-	f.Add("this is not a complaint")
+	patterns, model := shipped(f), learnt(f)
+	for _, text := range []string{"我要退款", "this is not a complaint", "zhuanrengong", "", "\xff", "轉人工 1234 !!!!", strings.Repeat("退", 600)} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if name, _ := c.Classify(text); name == "" {
-			t.Errorf("%q has no name", text)
+		for _, c := range []*Classifier{patterns, model} {
+			got := c.Classify(text)
+			if got.Intent == "" || !(got.Confidence >= 0 && got.Confidence <= 1) {
+				t.Errorf("%q: %+v", text, got)
+			}
+			if got != c.Classify(text) {
+				t.Errorf("%q is not always the same", text)
+			}
 		}
 	})
 }
 
-// BenchmarkClassify takes the longest messages: 10,000 characters.
+// BenchmarkClassify takes usual messages, and the longest: 10,000 characters.
 func BenchmarkClassify(b *testing.B) {
-	c := shipped(b)
 	zh := []rune(strings.Repeat("昨天晚上我们一家人在院子里面乘凉，孩子说起学校里的事情，大家都笑了起来。", 300))[:10_000]
 	en := strings.Repeat("yesterday evening we sat in the garden and the children told us about their day at school, ", 200)[:10_000]
-	for name, text := range map[string]string{
-		"zh": string(zh), "en": en, "zh urgent at the end": string(zh[:9_990]) + "所以我要退款", "short": "我的快递到哪了",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.Classify(text)
-			}
-		})
+	traditional := []rune(strings.Repeat("昨天晚上我們一家人在院子裡面乘涼，孩子說起學校裡的事情，大家都笑了起來。", 300))[:10_000]
+	for _, by := range []struct {
+		name string
+		*Classifier
+	}{{"patterns", shipped(b)}, {"model", learnt(b)}} {
+		for name, text := range map[string]string{
+			"zh": string(zh), "en": en, "zh urgent at the end": string(zh[:9_990]) + "所以我要退款", "traditional": string(traditional),
+			"short zh": "我的快递到哪了", "short en": "where is my parcel, it was due on monday",
+		} {
+			b.Run(by.name+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					by.Classify(text)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkTrain(b *testing.B) {
+	examples, err := Shipped()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Train(b.Context(), examples, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -33,9 +33,10 @@ const (
 
 // document is one text on its way to Rules. It remembers where each field stands.
 type document struct {
-	name   string
-	at     map[string]place
-	faults []*Fault
+	name    string
+	at      map[string]place
+	faults  []*Fault
+	shipped bool // it is the one that the others are completed from
 }
 
 // place is a position in the text, from 1.

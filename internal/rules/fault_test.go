@@ -91,6 +91,10 @@ var faulty = []struct {
 	{"same intent", "intents:\n  - {name: x, template: {zh: 一, en: a}}\n  - {name: x, template: {zh: 一, en: a}}\n", []string{`r.yaml:3:6: intents[1].name: must be unique, intents[0] is "x" too`}},
 	{"pattern", "intents:\n  - name: x\n    patterns: ['你好', '(']\n    template: {zh: 一, en: a}\n", []string{"r.yaml:3:22: intents[0].patterns[1]: must be an RE2 pattern: missing closing )"}},
 	{"pattern for all", "intents:\n  - name: x\n    patterns:\n      - a*\n    template: {zh: 一, en: a}\n", []string{"r.yaml:4:9: intents[0].patterns[0]: must not fit the empty text"}},
+	{"example of two", "intents:\n  - {name: x, examples: [a, b], template: {zh: 一, en: a}}\n  - {name: y, examples: [c, ' a '], template: {zh: 一, en: a}}\n", []string{`r.yaml:3:29: intents[1].examples[1]: must not be an example of "x" too`}},
+	{"long example", "intents:\n  - {name: x, examples: [" + strings.Repeat("长", 501) + "], template: {zh: 一, en: a}}\n", []string{`r.yaml:2:26: intents[0].examples[0]: must hold at most 500 characters, has 501`}},
+	{"other off", "intents:\n  - {name: other, off: true}\n", []string{"r.yaml:2:19: intents[0].off: must be false for other: its template is the last answer of all"}},
+	{"off by a wrong name", "intents:\n  - {name: promos, off: true}\n", []string{`r.yaml:2:20: intents[0].off: is for shipped intents, and there is none named "promos"`}},
 	{"template", "intents:\n  - name: x\n    template: {zh: 一}\n", []string{"r.yaml:3:5: intents[0].template.en: must be given"}},
 
 	{"same key", "replicas: 1\nreplicas: 3\n", []string{`r.yaml:2:1: mapping key "replicas" already defined at [1:1]`}},

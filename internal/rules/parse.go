@@ -17,10 +17,18 @@ func Default() []byte { return slices.Clone(shipped) }
 // Parse reads a document, fills in the defaults and checks it as a whole. The name
 // appears in the faults. On any fault there are no rules; Faults takes the error apart.
 //
-// A key that is left out has its documented default; without vendors or intents at all
-// the shipped ones stand in.
+// A key that is left out has its documented default; without vendors at all the shipped
+// ones stand in, and the shipped intents are there unless they are switched off.
 func Parse(name string, doc []byte) (*Rules, error) {
-	d := &document{name: name, at: map[string]place{}}
+	return (&document{name: name, at: map[string]place{}}).rules(doc)
+}
+
+// parseShipped reads the document that the others are completed from.
+func parseShipped() (*Rules, error) {
+	return (&document{name: "default.yaml", at: map[string]place{}, shipped: true}).rules(shipped)
+}
+
+func (d *document) rules(doc []byte) (*Rules, error) {
 	rules := builtin()
 	if root := d.parse(doc); root != nil {
 		d.decode(root, reflect.ValueOf(rules).Elem(), "")
@@ -35,29 +43,21 @@ func Parse(name string, doc []byte) (*Rules, error) {
 	if len(d.faults) > 0 {
 		return nil, d.err()
 	}
+	rules.Intents = slices.DeleteFunc(rules.Intents, func(in Intent) bool { return in.Off })
 	return rules, nil
 }
 
 // complete fills in what depends on the rest of the document.
 func (d *document) complete(rules *Rules) error {
 	_, hasVendors := d.at["vendors"]
-	_, hasIntents := d.at["intents"]
-	isOther := func(i Intent) bool { return i.Name == Other }
-	hasOther := slices.ContainsFunc(rules.Intents, isOther)
 	own := Rules{Vendors: rules.Vendors}
-	if !hasVendors || !hasIntents || !hasOther {
-		base, err := Parse("default.yaml", shipped)
+	if !d.shipped {
+		base, err := parseShipped()
 		if err != nil {
 			return fmt.Errorf("read the shipped rules: %w", err)
 		}
 		own = *base
-	}
-	switch {
-	case !hasIntents:
-		rules.Intents = own.Intents
-	case !hasOther:
-		i := slices.IndexFunc(own.Intents, isOther)
-		rules.Intents = append(rules.Intents, own.Intents[i])
+		d.completeIntents(rules, own.Intents)
 	}
 	if !hasVendors {
 		rules.Vendors = own.Vendors

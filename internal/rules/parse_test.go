@@ -99,7 +99,7 @@ sms: {quiet_hours: {from: "22:00", until: "08:00"}}
 	if !reflect.DeepEqual(r.Chains, want) {
 		t.Errorf("chains: %+v", r.Chains)
 	}
-	if len(r.Intents) != 2 || r.Intents[1].Name != Other || r.Intents[1].Template["zh"] == "" {
+	if n := len(r.Intents); n != 17 || r.Intents[0].Name != "hours" || r.Intents[n-1].Name != Other {
 		t.Errorf("intents: %+v", r.Intents)
 	}
 	if f := r.Valve.Force; f == nil || f.Level != 2 || f.Until.Year() != 2030 {

@@ -16,14 +16,16 @@ type Rules struct {
 	Lanes  map[chat.Lane]Lane `yaml:"lanes"`  // all five, always
 	Intake Intake             `yaml:"intake"` // how fast tenants may send
 	// Tenants are those that have something of their own, by name; every default is filled in.
-	Tenants   map[string]Allowance `yaml:"tenants"`
-	Vendors   []Vendor             `yaml:"vendors"` // at least one
-	Chains    map[string]Chain     `yaml:"chains"`  // ChainAgent and ChainRAG, always
-	Valve     Valve                `yaml:"valve"`   // when to answer with less
-	Intents   []Intent             `yaml:"intents"` // Other among them, always
-	Cache     Cache                `yaml:"cache"`
-	SMS       SMS                  `yaml:"sms"`
-	Retention Retention            `yaml:"retention"`
+	Tenants map[string]Allowance `yaml:"tenants"`
+	Vendors []Vendor             `yaml:"vendors"` // at least one
+	Chains  map[string]Chain     `yaml:"chains"`  // ChainAgent and ChainRAG, always
+	Valve   Valve                `yaml:"valve"`   // when to answer with less
+	// Intents are those of the document, then the shipped ones that it does not name: Other
+	// is always among them.
+	Intents   []Intent  `yaml:"intents"`
+	Cache     Cache     `yaml:"cache"`
+	SMS       SMS       `yaml:"sms"`
+	Retention Retention `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
 	// it is answered by the template and kept as a dead letter. Defaults to 5.
 	MaxDeliver int `yaml:"max_deliver"`
@@ -94,14 +96,18 @@ type Chain struct {
 	MaxSteps int `yaml:"max_steps"`
 }
 
-// Intent is one thing that customers want.
+// Intent is one thing that customers want. One with the name of a shipped intent has its
+// fields wherever the document gives none.
 type Intent struct {
 	Name     string `yaml:"name"`      // 1 to 32 of a-z 0-9 _ -, unique
+	Off      bool   `yaml:"off"`       // the shipped intent of this name is not wanted; never true after Parse
 	Urgent   bool   `yaml:"urgent"`    // goes to lane high and to the agent at every level. Defaults to false.
 	DeferSMS bool   `yaml:"defer_sms"` // may be answered later, by SMS. Defaults to false.
-	// Examples are messages of this intent, for the classifier that learns from them.
+	// Examples are messages of this intent, at most 500 characters each: the classifier
+	// learns from them, and from the shipped ones of the same name.
 	Examples []string `yaml:"examples"`
-	// Patterns are RE2 expressions, tried in order on the folded text: NFKC, lower case.
+	// Patterns are RE2 expressions on the folded text: NFKC, lower case. One that fits
+	// decides while the classifier knows fewer than 20 examples, and is evidence after that.
 	Patterns []string `yaml:"patterns"`
 	// Template is the answer without a model, by language; "zh" and "en" are required.
 	Template map[string]string `yaml:"template"`

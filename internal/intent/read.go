@@ -1,0 +1,69 @@
+package intent
+
+import "strings"
+
+// Reader takes texts apart for those who compare texts instead of classifying them. It
+// never changes and is safe for concurrent use.
+type Reader struct {
+	reader *reader
+	ideas  *concepts
+}
+
+// Blocks is how many kinds of features a Reader tells apart: those of the classifier,
+// and last the ideas of the Reader's own list.
+const Blocks = blocks + 1
+
+const ofIdea feature = 64
+
+// NewReader makes a reader with a list of ideas beside the classifier's, in the form of
+// words/concepts.txt.
+func NewReader(lines string) *Reader {
+	return &Reader{reader: newReader(), ideas: conceptsOf(lines)}
+}
+
+func conceptsOf(lines string) *concepts {
+	c := &concepts{words: newAutomaton()}
+	for line := range strings.Lines(lines) {
+		_, list, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || line[0] == '#' {
+			continue
+		}
+		var words []string
+		for word := range strings.SplitSeq(list, ", ") {
+			words = append(words, bordered(word))
+		}
+		if c.words.add(words, c.count) {
+			c.count++
+		}
+	}
+	c.words.build()
+	return c
+}
+
+// Plain returns the one form of a text: folded, simplified, its words with single blanks
+// between them and at both ends, without signs; digits are 0.
+func (r *Reader) Plain(text string) string {
+	return spaced(tokensOf(r.reader.han.plain(fold(text))))
+}
+
+// Features returns the hashes of what the text has, with repeats. Block tells their kind.
+func (r *Reader) Features(text string) []uint64 {
+	folded := fold(text)
+	all := r.reader.features(folded)
+	found := r.ideas.in(spaced(tokensOf(r.reader.han.plain(folded))))
+	for _, one := range found {
+		all = append(all, and(hash(blocks, ofIdea), one))
+	}
+	if len(found) > maxConcepts {
+		return all
+	}
+	for i, one := range found {
+		for _, other := range found[i+1:] {
+			all = append(all, and(and(hash(blocks, ofIdea+1), one), other))
+		}
+	}
+	return all
+}
+
+// Block returns which of the Blocks a feature is of.
+func Block(feature uint64) int { return int(feature & blockMask) }
