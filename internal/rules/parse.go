@@ -18,7 +18,7 @@ func Default() []byte { return slices.Clone(shipped) }
 // appears in the faults. On any fault there are no rules; Faults takes the error apart.
 //
 // A key that is left out has its documented default; without vendors or intents at all
-// the shipped ones stand in.
+// the shipped ones stand in, and with the shipped vendors come the shipped tools.
 func Parse(name string, doc []byte) (*Rules, error) {
 	d := &document{name: name, at: map[string]place{}}
 	rules := builtin()
@@ -61,6 +61,9 @@ func (d *document) complete(rules *Rules) error {
 	}
 	if !hasVendors {
 		rules.Vendors = own.Vendors
+		if _, hasTools := d.at["tools"]; !hasTools {
+			rules.Tools = own.Tools
+		}
 	}
 	d.completeTenants(rules)
 	for name, chain := range rules.Chains {
