@@ -2,11 +2,11 @@ package worker
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
-	"sluice/internal/llm"
 )
 
 // The system prompts that serve where none is configured.
@@ -15,14 +15,27 @@ var (
 	promptChinese string
 	//go:embed prompt_en.txt
 	promptEnglish string
+	// What is added where there are tools.
+	//go:embed tools_zh.txt
+	toolsChinese string
+	//go:embed tools_en.txt
+	toolsEnglish string
 )
 
 // prompt is the system prompt, every earlier exchange of the session that the question
 // carries, and the message. Each text keeps the role of who wrote it. An exchange
 // stands where its answer came, so that roles alternate; messages that are still open
 // are left out: they get an answer of their own.
-func (w *Worker) prompt(q chat.Question) []llms.MessageContent {
-	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, w.system(q.Ticket.Language))}
+func (w *Worker) prompt(q chat.Question, tools bool) []llms.MessageContent {
+	system := w.system(q.Ticket.Language)
+	switch {
+	case !tools:
+	case q.Ticket.Language == chat.Chinese:
+		system += strings.TrimRight(toolsChinese, "\n")
+	default:
+		system += strings.TrimRight(toolsEnglish, "\n")
+	}
+	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}
 	for _, e := range q.History {
 		switch e.Who {
@@ -50,9 +63,4 @@ func (w *Worker) system(language string) string {
 		return promptChinese
 	}
 	return promptEnglish
-}
-
-func usageOf(resp *llms.ContentResponse) *chat.Usage {
-	u := llm.UsageOf(resp)
-	return &chat.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -89,6 +90,9 @@ func know(t Tool) (*known, error) {
 	return k, err
 }
 
+// Empty reports whether there are no tools.
+func (s *Set) Empty() bool { return len(s.tools) == 0 }
+
 func (s *Set) named(name string) *known {
 	for _, t := range s.tools {
 		if t.Name == name {
@@ -101,4 +105,10 @@ func (s *Set) named(name string) *known {
 // Account is what the gate calls a tool's permits and breaker.
 func Account(name string) string { return accountPrefix + name }
 
+// Named returns the tool of an account of the gate; false: it is a vendor's, whose name it is.
+func Named(account string) (name string, isTool bool) {
+	return strings.CutPrefix(account, accountPrefix)
+}
+
+// accountPrefix has a sign that no vendor's name may hold.
 const accountPrefix = "tool:"
