@@ -16,7 +16,7 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/queue", "internal/rules", "web"},
+	"api":                        {"internal/chat", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue"},
 	"worker":                     {"internal/chat", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
