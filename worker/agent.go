@@ -77,9 +77,11 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 		}),
 	}
 	if a.run != nil {
-		options = append(options, llms.WithTools(a.run.Definitions(a.w.away())))
-		if last {
-			options = append(options, llms.WithToolChoice("none"))
+		if offered := a.run.Definitions(a.w.away()); len(offered) > 0 {
+			options = append(options, llms.WithTools(offered))
+			if last {
+				options = append(options, llms.WithToolChoice("none"))
+			}
 		}
 	}
 	resp, err := a.w.model.GenerateContent(ctx, a.messages, options...)

@@ -7,6 +7,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
+	"sluice/internal/tool"
 )
 
 // The system prompts that serve where none is configured.
@@ -20,20 +21,27 @@ var (
 	toolsChinese string
 	//go:embed tools_en.txt
 	toolsEnglish string
+	// What is added where a customer would have to sign in for some of them.
+	//go:embed anonymous_zh.txt
+	anonymousChinese string
+	//go:embed anonymous_en.txt
+	anonymousEnglish string
 )
 
 // prompt is the system prompt, every earlier exchange of the session that the question
 // carries, and the message. Each text keeps the role of who wrote it. An exchange
 // stands where its answer came, so that roles alternate; messages that are still open
 // are left out: they get an answer of their own.
-func (w *Worker) prompt(q chat.Question, tools bool) []llms.MessageContent {
+func (w *Worker) prompt(q chat.Question, run *tool.Run) []llms.MessageContent {
 	system := w.system(q.Ticket.Language)
-	switch {
-	case !tools:
-	case q.Ticket.Language == chat.Chinese:
-		system += strings.TrimRight(toolsChinese, "\n")
-	default:
-		system += strings.TrimRight(toolsEnglish, "\n")
+	if run != nil {
+		more, anonymous := toolsEnglish, anonymousEnglish
+		if q.Ticket.Language == chat.Chinese {
+			more, anonymous = toolsChinese, anonymousChinese
+		}
+		if system += strings.TrimRight(more, "\n"); run.Anonymous() {
+			system += strings.TrimRight(anonymous, "\n")
+		}
 	}
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}

@@ -77,7 +77,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q)
 	}
-	a.messages = w.prompt(q, a.run != nil)
+	a.messages = w.prompt(q, a.run)
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,12 +30,16 @@ func (s *Set) Begin(q chat.Question) *Run {
 	return &Run{set: s, question: q, calls: map[string]int{}}
 }
 
-// Definitions are what the model is offered. away names tools whose breaker is open: the
+// Definitions are what the model is offered: without tools that need an identity where
+// there is none, which would only cost a step. away names tools whose breaker is open: the
 // model is told so, and they stay in their places, which keeps the prompt's prefix.
 func (r *Run) Definitions(away map[string]bool) []llms.Tool {
 	var all []llms.Tool
 	language := r.language()
 	for _, t := range r.set.tools {
+		if t.Identity && r.customer() == "" {
+			continue
+		}
 		about := t.Description[language]
 		if away[t.Name] {
 			about += texts[language].away
@@ -44,6 +49,11 @@ func (r *Run) Definitions(away map[string]bool) []llms.Tool {
 		}})
 	}
 	return all
+}
+
+// Anonymous reports whether there are tools that this customer would have to sign in for.
+func (r *Run) Anonymous() bool {
+	return r.customer() == "" && slices.ContainsFunc(r.set.tools, func(t *known) bool { return t.Identity })
 }
 
 // Call does what the model wishes and returns what it observes. It ends with ctx. Nothing

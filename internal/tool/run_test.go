@@ -182,6 +182,9 @@ func TestDefinitionsSpeakTheLanguageAndSayWhatIsAway(t *testing.T) {
 	if got := w.set.Begin(q).Definitions(nil)[0].Function; got.Name != "look" || got.Description != "Looks." {
 		t.Errorf("%+v", got)
 	}
+	if r := w.set.Begin(of("")); len(r.Definitions(nil)) != 0 || !r.Anonymous() {
+		t.Error("a tool is offered to a model whose customer has not signed in")
+	}
 	q.Ticket.Language = chat.Chinese
 	if got := w.set.Begin(q).Definitions(map[string]bool{"look": true})[0].Function; !strings.HasPrefix(got.Description, "查。（该服务目前繁忙") {
 		t.Errorf("%+v", got)
