@@ -25,7 +25,9 @@ type reach func(v rules.Vendor, endpoint int) (url, key string)
 // safe for concurrent use.
 type fleet struct {
 	model *gate.Model
+	tools *toolbox
 	sim   *sim.Server // nil: the vendors are real
+	shop  *sim.Server // the demo shop alone; nil: none, or beside the simulated vendors
 	reach reach
 	dial  dialer
 
@@ -53,7 +55,10 @@ type recipe struct {
 
 // newFleet makes the clients and puts the gate in front of them. It does no I/O.
 func newFleet(r *rules.Rules, to reach, dial dialer) (*fleet, error) {
-	f := &fleet{reach: to, dial: dial, spreads: map[string]*gate.Spread{}, clients: map[seat]client{}}
+	f := &fleet{
+		tools: newToolbox(dial), reach: to, dial: dial,
+		spreads: map[string]*gate.Spread{}, clients: map[seat]client{},
+	}
 	backends, err := f.follow(r)
 	if err != nil {
 		return nil, err
@@ -92,6 +97,9 @@ func (f *fleet) follow(r *rules.Rules) (map[string]gate.Backend, error) {
 			Model: spread, Name: usualModel(r, v), Models: modelNames(v),
 			ReleaseAfter: v.Timeouts.ReleaseAfterCancel, Attempts: v.Retry.Attempts, Watch: watch(v),
 		}
+	}
+	if err := f.tools.follow(r); err != nil {
+		return nil, err
 	}
 	for at, old := range f.clients {
 		if clients[at].Client != old.Client {
@@ -171,6 +179,12 @@ func modelNames(v rules.Vendor) map[string]string {
 	return names
 }
 
+// visit has tools of the shipped rules call the demo shop where it is.
+func (f *fleet) visit(r *rules.Rules, shop string, getenv func(string) string) error {
+	f.tools.shop, f.tools.getenv = shop, getenv
+	return f.tools.follow(r)
+}
+
 // loads returns the calls in flight at each endpoint of a vendor.
 func (f *fleet) loads(vendor string) []gate.Load {
 	f.mu.Lock()
@@ -188,4 +202,5 @@ func (f *fleet) close() {
 	for _, c := range f.clients {
 		c.Close()
 	}
+	f.tools.transport.CloseIdleConnections()
 }

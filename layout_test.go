@@ -16,14 +16,15 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/queue", "internal/rules", "web"},
+	"api":                        {"internal/chat", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue"},
-	"worker":                     {"internal/chat", "internal/llm"},
+	"worker":                     {"internal/chat", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
 	"internal/queue":             {"internal/chat"},
 	"internal/queue/queuetest":   {},
 	"internal/gate":              {"internal/chat"},
 	"internal/llm":               {"internal/chat"},
+	"internal/tool":              {"internal/chat", "internal/gate"},
 	"internal/intent":            {"internal/chat"},
 	"internal/eval":              {"internal/chat", "internal/intent", "internal/report"},
 	"internal/rules":             {"internal/chat"},

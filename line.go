@@ -14,6 +14,7 @@ import (
 	"sluice/internal/gate"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
+	"sluice/internal/tool"
 	"sluice/worker"
 )
 
@@ -47,7 +48,10 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 	if f == nil {
 		return l, nil
 	}
-	w, err := worker.New(f.model, worker.Config{Templates: templates(in.rules())})
+	w, err := worker.New(f.model, worker.Config{
+		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member),
+		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
@@ -124,6 +128,15 @@ func limits(r *rules.Rules) gate.Config {
 			Breaker: gate.BreakerConfig{
 				Window: v.Breaker.Window, MinCalls: v.Breaker.MinCalls, Failures: v.Breaker.Failures, Slow: v.Breaker.Slow,
 				Cooldown: v.Breaker.Cooldown, Probes: v.Breaker.Probes, ProbeFor: max(v.Timeouts.Call, v.Timeouts.Stream),
+			},
+		}
+	}
+	for _, t := range r.Tools {
+		cfg.Vendors[tool.Account(t.Name)] = gate.Vendor{
+			Limit: t.Permits, Tool: true,
+			Breaker: gate.BreakerConfig{
+				Window: t.Breaker.Window, MinCalls: t.Breaker.MinCalls, Failures: t.Breaker.Failures, Slow: t.Breaker.Slow,
+				Cooldown: t.Breaker.Cooldown, Probes: t.Breaker.Probes, ProbeFor: 2 * t.Timeout,
 			},
 		}
 	}

@@ -137,7 +137,10 @@ func (n *node) checks() []api.Check {
 		checks = append(checks, api.Check{Name: "database", State: n.database.check})
 	}
 	if n.line != nil {
-		checks = append(checks, api.Check{Name: "controller", State: n.line.check})
+		checks = append(checks,
+			api.Check{Name: "controller", State: n.line.check},
+			api.Check{Name: "vendors", State: checkBreakers(n.line.member, false)},
+			api.Check{Name: "tools", State: checkBreakers(n.line.member, true)})
 	}
 	return append(checks, api.Check{Name: "rules", State: n.live.check})
 }
@@ -177,6 +180,9 @@ func (n *node) pipeline() pipeline {
 	}
 	if n.fleet != nil && n.fleet.sim != nil {
 		stages = append(stages, stage{name: "simulated vendors", run: n.fleet.sim.Run})
+	}
+	if n.fleet != nil && n.fleet.shop != nil {
+		stages = append(stages, stage{name: "demo shop", run: n.fleet.shop.Run})
 	}
 	if n.roles.api {
 		stages = append(stages, stage{name: "api", run: func(ctx context.Context) error { return n.api.Run(ctx, n.http) }})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 type simCmd struct {
 	Control string `help:"Address of the control port: GET /sim/stats, PUT or PATCH /sim/behaviour, POST /sim/reset." default:"127.0.0.1:9190"`
 	Host    string `help:"Address that the vendors listen on." default:"127.0.0.1"`
+	Shop    string `help:"Address of the demo shop that the shipped tools call; empty: none." default:"127.0.0.1:9111"`
 	Port    int    `help:"Port of the first vendor, the others follow; 0: any free ports." default:"9101"`
 }
 
@@ -31,9 +33,17 @@ func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if c.Shop != "" {
+		if err := server.AddShop(ctx, c.Shop); err != nil {
+			return errors.Join(err, server.Close())
+		}
+	}
 	_, _ = fmt.Fprintln(out, "Simulated vendors are ready.")
 	for _, v := range server.Vendors() {
 		_, _ = fmt.Fprintf(out, "  %-9s %s (quota %d)\n", v.Name(), server.URL(v.Name()), v.Stats().Quota)
+	}
+	if url := server.ShopURL(); url != "" {
+		_, _ = fmt.Fprintf(out, "  %-9s %s\n", "shop", url)
 	}
 	_, _ = fmt.Fprintf(out, "  %-9s GET %[2]s/sim/stats, PUT or PATCH %[2]s/sim/behaviour, POST %[2]s/sim/reset\n", "control", server.ControlURL())
 	return server.Run(ctx)

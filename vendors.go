@@ -15,9 +15,12 @@ import (
 // keys and none of them is to be had.
 func openFleet(ctx context.Context, r *rules.Rules, getenv func(string) string) (*fleet, error) {
 	if reachable(r, getenv) {
-		return newFleet(r, asWritten(getenv), nil)
+		return openReal(ctx, r, getenv)
 	}
 	server, err := listenSim(ctx, r)
+	if err == nil {
+		err = addShop(ctx, server)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +35,39 @@ func openFleet(ctx context.Context, r *rules.Rules, getenv func(string) string) 
 		return nil, errors.Join(err, server.Close())
 	}
 	f.sim = server
+	return f, f.visit(r, server.ShopURL(), getenv)
+}
+
+// openReal makes the clients of vendors that are real. The demo shop stands in where tools
+// of the rules name its address.
+func openReal(ctx context.Context, r *rules.Rules, getenv func(string) string) (*fleet, error) {
+	f, err := newFleet(r, asWritten(getenv), nil)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(r.Tools, atShop) {
+		server, err := sim.Listen(ctx, "", nil)
+		if err == nil {
+			err = addShop(ctx, server)
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.shop = server
+		return f, f.visit(r, server.ShopURL(), getenv)
+	}
 	return f, nil
+}
+
+// addShop adds the demo shop on the address of the shipped rules, else on any.
+func addShop(ctx context.Context, server *sim.Server) error {
+	if server.AddShop(ctx, sim.DefaultShopAddr) == nil {
+		return nil
+	}
+	if err := server.AddShop(ctx, "127.0.0.1:0"); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return nil
 }
 
 // openRemoteFleet makes the clients of a process on a cluster. No vendor is simulated

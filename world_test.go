@@ -30,6 +30,7 @@ type world struct {
 	broker  *queue.Server
 	vendors map[string]*sim.Vendor
 	doors   map[string]*sim.PipeListener
+	shop    *sim.Shop
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -51,8 +52,24 @@ func newWorld(t *testing.T, r *rules.Rules, b sim.Behaviour) *world {
 		w.serving.Go(func() { _ = server.Serve(door) })
 		w.serving.Go(func() { <-ctx.Done(); _ = server.Close() })
 	}
+	w.openShop(ctx)
 	w.startBroker()
 	return w
+}
+
+// openShop serves the demo shop where the shipped tools look for it.
+func (w *world) openShop(ctx context.Context) {
+	w.t.Helper()
+	shop, err := sim.NewShop(time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	host, _, _ := net.SplitHostPort(sim.DefaultShopAddr)
+	door := sim.NewPipeListener()
+	w.shop, w.doors[host] = shop, door
+	server := &http.Server{Handler: shop.Handler()}
+	w.serving.Go(func() { _ = server.Serve(door) })
+	w.serving.Go(func() { <-ctx.Done(); _ = server.Close() })
 }
 
 func (w *world) startBroker() {

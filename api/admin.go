@@ -35,6 +35,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerLanes(api)
 	a.registerRules(api)
 	a.registerVendors(api)
+	a.registerTools(api)
 	a.registerDead(api)
 	a.registerTenants(api)
 	a.registerAudit(api)

@@ -20,16 +20,19 @@ import (
 
 const adminPassword = "correct horse"
 
-// breakers is a controller that knows vendor a and runs nothing.
+// breakers is a controller that knows vendor a and a tool, and runs nothing.
 type breakers struct {
 	mu    sync.Mutex
 	state string // of vendor a
+	tool  string // of order_query
 }
 
 func (b *breakers) States(context.Context) (map[string]VendorState, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return map[string]VendorState{"a": {InUse: 2, Limit: 48, Breaker: b.state}}, nil
+	return map[string]VendorState{
+		"a": {InUse: 2, Limit: 48, Breaker: b.state}, "tool:order_query": {InUse: 1, Limit: 16, Breaker: b.tool},
+	}, nil
 }
 
 func (b *breakers) Running(context.Context) (map[chat.Lane]int, error) {
@@ -43,12 +46,16 @@ func (b *breakers) CloseBreaker(_ context.Context, vendor string) error {
 }
 
 func (b *breakers) turn(vendor, state string) error {
-	if vendor != "a" {
-		return errors.New("nobody answers")
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.state = state
+	switch vendor {
+	case "a":
+		b.state = state
+	case "tool:order_query":
+		b.tool = state
+	default:
+		return errors.New("nobody answers")
+	}
 	return nil
 }
 
@@ -61,7 +68,7 @@ func nodes(t *testing.T, n int) []*fixture {
 	t.Cleanup(srv.Stop)
 	shipped, err := rules.Parse("shipped", rules.Default())
 	must(t, err)
-	vendors := &breakers{state: "closed"}
+	vendors := &breakers{state: "closed", tool: "closed"}
 	var all []*fixture
 	for i := range n {
 		all = append(all, node(t, srv, shipped, vendors, []string{"one", "two"}[i]))

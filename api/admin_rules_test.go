@@ -193,3 +193,30 @@ func TestBreakersAreTurnedByHand(t *testing.T) {
 		t.Errorf("%+v", entries)
 	}
 }
+
+func TestBreakersOfToolsAreTurnedByHandAndToolsAreNoVendors(t *testing.T) {
+	t.Parallel()
+	f := nodes(t, 1)[0]
+	state := func() Tool {
+		var out struct{ Tools []Tool }
+		must(t, json.Unmarshal(f.admin("GET", "tools", nil).raw, &out))
+		return out.Tools[0]
+	}
+	if got := state(); got.Name != "order_query" || got.Permits != 16 || got.Now.InUse != 1 || got.Now.Breaker != "closed" {
+		t.Errorf("%+v, %+v", got, got.Now)
+	}
+	for verb, want := range map[string]string{"open": "open", "close": "closed"} {
+		if a := f.admin("POST", "tools/order_query/breaker/"+verb, why); a.status != http.StatusNoContent || state().Now.Breaker != want {
+			t.Errorf("%d %s, %+v", a.status, a.raw, state().Now)
+		}
+	}
+	refused(t, f.admin("POST", "tools/nothing/breaker/open", why), http.StatusNotFound, "not_found")
+	refused(t, f.admin("POST", "vendors/tool:order_query/breaker/open", why), http.StatusNotFound, "not_found")
+	var out struct{ Vendors []Vendor }
+	must(t, json.Unmarshal(f.admin("GET", "vendors", nil).raw, &out))
+	for _, v := range out.Vendors {
+		if strings.HasPrefix(v.Name, "tool") {
+			t.Errorf("%s is listed as a vendor", v.Name)
+		}
+	}
+}

@@ -95,13 +95,7 @@ func (a *API) registerVendors(api huma.API) {
 
 // vendors joins what the rules say and what the controller knows.
 func (a *API) vendors(ctx context.Context) []Vendor {
-	var states map[string]VendorState
-	if a.deps.Vendors != nil {
-		var err error
-		if states, err = a.deps.Vendors.States(ctx); err != nil {
-			a.deps.Log.Debug().Err(err).Str("stage", "api").Msg("nobody tells of the vendors")
-		}
-	}
+	states := a.states(ctx)
 	all := []Vendor{}
 	for _, v := range a.deps.Rules().Vendors {
 		one := Vendor{
@@ -114,6 +108,18 @@ func (a *API) vendors(ctx context.Context) []Vendor {
 		all = append(all, one)
 	}
 	return all
+}
+
+// states returns what the controller knows of each account, or nil.
+func (a *API) states(ctx context.Context) map[string]VendorState {
+	if a.deps.Vendors == nil {
+		return nil
+	}
+	states, err := a.deps.Vendors.States(ctx)
+	if err != nil {
+		a.deps.Log.Debug().Err(err).Str("stage", "api").Msg("nobody tells of the vendors")
+	}
+	return states
 }
 
 func (a *API) changeVendor(ctx context.Context, in *vendorChangeInput) (*ruleOutput, error) {
@@ -142,18 +148,23 @@ func (a *API) setValve(ctx context.Context, in *valveInput) (*ruleOutput, error)
 var errNoVendors = errors.New("this process knows no controller")
 
 func (a *API) turnBreaker(ctx context.Context, in *vendorInput, verb string) error {
-	if a.deps.Vendors == nil {
-		return unavailable(errNoVendors)
-	}
 	if !slices.ContainsFunc(a.deps.Rules().Vendors, func(v rules.Vendor) bool { return v.Name == in.Name }) {
 		return notFound("vendor")
+	}
+	return a.turn(ctx, in.Name, verb, in.Body.Reason)
+}
+
+// turn opens or closes the breaker of an account, and notes who did so.
+func (a *API) turn(ctx context.Context, account, verb, reason string) error {
+	if a.deps.Vendors == nil {
+		return unavailable(errNoVendors)
 	}
 	turn := a.deps.Vendors.OpenBreaker
 	if verb == "close" {
 		turn = a.deps.Vendors.CloseBreaker
 	}
-	return a.change(ctx, queue.Audit{Action: "breaker." + verb, Target: in.Name, Reason: in.Body.Reason}, func() error {
-		err := turn(ctx, in.Name)
+	return a.change(ctx, queue.Audit{Action: "breaker." + verb, Target: account, Reason: reason}, func() error {
+		err := turn(ctx, account)
 		if errors.Is(err, queue.ErrNotFound) {
 			return notFound("vendor")
 		}

@@ -2,11 +2,12 @@ package worker
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
-	"sluice/internal/llm"
+	"sluice/internal/tool"
 )
 
 // The system prompts that serve where none is configured.
@@ -15,14 +16,34 @@ var (
 	promptChinese string
 	//go:embed prompt_en.txt
 	promptEnglish string
+	// What is added where there are tools.
+	//go:embed tools_zh.txt
+	toolsChinese string
+	//go:embed tools_en.txt
+	toolsEnglish string
+	// What is added where a customer would have to sign in for some of them.
+	//go:embed anonymous_zh.txt
+	anonymousChinese string
+	//go:embed anonymous_en.txt
+	anonymousEnglish string
 )
 
 // prompt is the system prompt, every earlier exchange of the session that the question
 // carries, and the message. Each text keeps the role of who wrote it. An exchange
 // stands where its answer came, so that roles alternate; messages that are still open
 // are left out: they get an answer of their own.
-func (w *Worker) prompt(q chat.Question) []llms.MessageContent {
-	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, w.system(q.Ticket.Language))}
+func (w *Worker) prompt(q chat.Question, run *tool.Run) []llms.MessageContent {
+	system := w.system(q.Ticket.Language)
+	if run != nil {
+		more, anonymous := toolsEnglish, anonymousEnglish
+		if q.Ticket.Language == chat.Chinese {
+			more, anonymous = toolsChinese, anonymousChinese
+		}
+		if system += strings.TrimRight(more, "\n"); run.Anonymous() {
+			system += strings.TrimRight(anonymous, "\n")
+		}
+	}
+	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}
 	for _, e := range q.History {
 		switch e.Who {
@@ -50,9 +71,4 @@ func (w *Worker) system(language string) string {
 		return promptChinese
 	}
 	return promptEnglish
-}
-
-func usageOf(resp *llms.ContentResponse) *chat.Usage {
-	u := llm.UsageOf(resp)
-	return &chat.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
 }

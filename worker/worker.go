@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
+	"sluice/internal/tool"
 )
 
 // Config describes a worker.
@@ -20,10 +21,18 @@ type Config struct {
 	Prompts map[string]string
 	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
 	MaxTokens int
+	// Tools returns the tools in force, for each answer anew. Nil, or nil from it: none.
+	Tools func() *tool.Set
+	// Away returns the tools that take no call now. Nil: nobody knows.
+	Away func() map[string]bool
+	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
+	MaxSteps func() int
 }
 
 // Other is the intent of a message that no other one fits.
 const Other = "other"
+
+const defaultSteps = 6
 
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
@@ -53,31 +62,44 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxTokens == 0 {
 		cfg.MaxTokens = 800
 	}
+	if cfg.MaxSteps == nil {
+		cfg.MaxSteps = func() int { return defaultSteps }
+	}
 	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
 }
 
-// Answer asks the model with the session's history. stream gets the customer's text as
-// it comes and must not block. An answer that broke off is an error, never an answer;
-// one that reached Config.MaxTokens is given with a mark that it goes no further.
+// Answer asks the model with the session's history, and calls the tools that it wishes
+// for. stream gets the customer's text as it comes and must not block. An answer that
+// broke off is an error, never an answer; one that reached Config.MaxTokens is given with
+// a mark that it goes no further.
 func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error) {
-	resp, err := w.model.GenerateContent(ctx, w.prompt(q),
-		llms.WithMaxTokens(w.cfg.MaxTokens),
-		llms.WithStreamingFunc(func(_ context.Context, piece []byte) error {
-			stream(string(piece))
-			return nil
-		}))
-	if err != nil {
-		return chat.Answer{}, fmt.Errorf("ask the model: %w", err)
+	a := &agent{w: w, q: q, stream: stream}
+	if set := w.tools(); set != nil {
+		a.run = set.Begin(q)
 	}
-	text := resp.Choices[0].Content
-	if resp.Choices[0].StopReason == "length" {
-		text += " …"
+	a.messages = w.prompt(q, a.run)
+	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
+		return chat.Answer{}, err
 	}
-	return chat.Answer{
-		Reply: w.reply(text, q.Ticket.Language),
-		Route: chat.RouteAgent,
-		Usage: usageOf(resp),
-	}, nil
+	return chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}, nil
+}
+
+// tools returns the tools in force; nil: there are none.
+func (w *Worker) tools() *tool.Set {
+	if w.cfg.Tools == nil {
+		return nil
+	}
+	if set := w.cfg.Tools(); set != nil && !set.Empty() {
+		return set
+	}
+	return nil
+}
+
+func (w *Worker) away() map[string]bool {
+	if w.cfg.Away == nil {
+		return nil
+	}
+	return w.cfg.Away()
 }
 
 // Estimate returns how many tokens the first call for a ticket may use, rather too many

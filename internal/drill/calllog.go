@@ -16,16 +16,22 @@ type call struct {
 
 func (c *call) took() time.Duration { return c.end.Sub(c.at) }
 
-// callLog notes every call of a vendor exactly. It is safe for concurrent use.
+// callLog notes every call of a vendor, or of a tool, exactly. It is safe for concurrent use.
 type callLog struct {
+	path string // the end of the path of the calls that are noted; empty: those for chat
+
 	mu    sync.Mutex
 	calls []*call
 }
 
-// noted returns a handler that notes the calls for chat and hands all on to next.
+// noted returns a handler that notes the calls of one kind and hands all on to next.
 func (l *callLog) noted(next http.Handler) http.Handler {
+	path := l.path
+	if path == "" {
+		path = "/chat/completions"
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+		if !strings.HasSuffix(r.URL.Path, path) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -30,6 +30,7 @@ func scenarios() []scenario {
 		{"vendor-slow", "a vendor's first token comes late", 22 * time.Second, 52 * time.Second, vendorSlow},
 		{"vendor-429", "a vendor refuses with 429 and Retry-After", 22 * time.Second, 52 * time.Second, vendorThrottles},
 		{"vendor-hang", "a vendor takes calls and never answers", 22 * time.Second, 52 * time.Second, vendorHangs},
+		{"tool-slow", "a tool that the agent calls becomes far slower than its timeout", 22 * time.Second, 52 * time.Second, toolSlow},
 		{"pool-exhausted", "our own connections to a vendor are all in use", 20 * time.Second, 20 * time.Second, poolExhausted},
 		{"nats-node", "nodes of the NATS cluster are killed and come back", 48 * time.Second, 95 * time.Second, natsNode},
 		{"kill-dispatcher", "one of two dispatchers is killed, and then the one with the controller", 42 * time.Second, 42 * time.Second, killDispatcher},

@@ -18,9 +18,10 @@ const (
 // leastSilence is a pause that only an open breaker explains.
 const leastSilence = cooldown * 4 / 5
 
-// outage is a vendor that goes wrong under a steady chat and becomes well again.
+// outage is a vendor, or a tool, that goes wrong under a steady chat and becomes well again.
 type outage struct {
 	vendor *vendor
+	tool   bool
 	played
 	from, to, end time.Time // of the fault, and of the load
 	calls         []call    // of the vendor, of the whole load
@@ -69,7 +70,11 @@ func (d *drill) opens(o *outage) {
 	before := calledBetween(o.calls, o.from.Add(-window), o.from)
 	bound := before + v.permits + minCalls
 	n, since, found := silence(o.calls, o.from, o.to, leastSilence)
-	d.check("calls to the vendor until its breaker opens",
+	what, others := "vendor", "by the other vendors"
+	if o.tool {
+		what, others = "tool", "without it"
+	}
+	d.check("calls to the "+what+" until its breaker opens",
 		fmt.Sprintf("≤ %d, then none for %s", bound, short(leastSilence)), fmt.Sprintf("%d, silent: %t", n, found), found && n <= bound)
 	if !found {
 		return
@@ -77,7 +82,7 @@ func (d *drill) opens(o *outage) {
 	d.note("the breaker was open %s after the fault began", short(since.Sub(o.from)))
 	rounds := int(o.to.Sub(since)/cooldown) + 1
 	probed := calledBetween(o.calls, since.Add(time.Nanosecond), o.to)
-	d.check("calls to the open vendor: probes only", fmt.Sprintf("≤ %d in %d rounds", probes*rounds, rounds), fmt.Sprint(probed), probed <= probes*rounds)
+	d.check("calls to the open "+what+": probes only", fmt.Sprintf("≤ %d in %d rounds", probes*rounds, rounds), fmt.Sprint(probed), probed <= probes*rounds)
 	got, whole := 0, 0
 	for _, m := range o.all {
 		if m.AcceptedAt.After(since) && m.AcceptedAt.Before(o.to) {
@@ -87,7 +92,7 @@ func (d *drill) opens(o *outage) {
 			}
 		}
 	}
-	d.share("answered by the other vendors meanwhile", 0.95, got, whole)
+	d.share("answered "+others+" meanwhile", 0.95, got, whole)
 	d.recovers(o, since)
 }
 

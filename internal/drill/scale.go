@@ -62,6 +62,7 @@ func permitsOf(all []account) (n int) {
 type setting struct {
 	replicas int           // 0: 1
 	connect  time.Duration // 0: 2 s ÷ Scale
+	tools    string        // the heading tools; empty: none
 }
 
 // writtenRules are the rules of a drill.
@@ -98,5 +99,6 @@ vendors:
     breaker: {window: %s, min_calls: %d, failures: 0.5, slow: 0.3, slow_after: %s, cooldown: %s, probes: %d}
 `, v.name, v.url, v.quota, v.elastic, s.connect, firstToken, releaseAfter, window, minCalls, slowAfter, cooldown, probes)
 	}
+	b.WriteString(s.tools)
 	return b.String()
 }

@@ -224,11 +224,13 @@ func (t *Table) Steer(vendor string, open bool, now time.Time) bool {
 	return true
 }
 
-// Running returns how many permits each lane has in use.
+// Running returns how many permits of vendors each lane has in use.
 func (t *Table) Running() map[chat.Lane]int {
 	all := map[chat.Lane]int{}
 	for _, p := range t.permits {
-		all[p.Lane]++
+		if !t.accounts[p.Vendor].cfg.Tool {
+			all[p.Lane]++
+		}
 	}
 	return all
 }

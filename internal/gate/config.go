@@ -26,7 +26,10 @@ type Vendor struct {
 	QPS     int            // calls in a sliding second; 0: no limit
 	Tokens  int            // in a sliding minute; 0: no limit
 	Retry   float64        // part of the limit that retries may hold
-	Breaker BreakerConfig  // the zero value: none
+	// Tool says that this is no vendor of models but a tool that answers call in between:
+	// permits and breaker are the same, but nothing of it counts as a call of a model.
+	Tool    bool
+	Breaker BreakerConfig // the zero value: none
 }
 
 // Lane is how a lane stands in the order.

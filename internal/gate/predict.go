@@ -61,6 +61,9 @@ func (s shares) above(rank int) float64 {
 // ahead of it, the time that permits are held of late, and the permits that it may use.
 // Steps and urgent tickets are never predicted away, nor is anybody while too little is known.
 func (t *Table) predict(w *waiter, now time.Time) *Refusal {
+	if t.side(w) {
+		return t.closed(w, now)
+	}
 	if !t.cfg.Predict || w.Urgent || w.Step || w.Deadline.IsZero() {
 		return nil
 	}
@@ -69,6 +72,22 @@ func (t *Table) predict(w *waiter, now time.Time) *Refusal {
 		return nil
 	}
 	return &Refusal{Reason: reason, Wait: wait}
+}
+
+// side reports whether a waiter wants a call of a tool.
+func (t *Table) side(w *waiter) bool {
+	a := t.accounts[w.Vendors[0]]
+	return a != nil && a.cfg.Tool
+}
+
+// closed refuses a call of a tool that takes none before the waiter's deadline: the answer
+// goes on without it at once.
+func (t *Table) closed(w *waiter, now time.Time) *Refusal {
+	at := t.accounts[w.Vendors[0]].availableAt(now)
+	if w.Deadline.IsZero() || !at.After(w.Deadline) {
+		return nil
+	}
+	return &Refusal{Reason: ReasonUnavailable, Wait: at.Sub(now)}
 }
 
 // wait predicts how long w will wait; 0 also where nothing is known.
@@ -162,7 +181,7 @@ func (t *Table) Hopeless(now time.Time) map[uint64]*Refusal {
 
 func (t *Table) anyAway(now time.Time) bool {
 	for _, a := range t.accounts {
-		if a.availableAt(now).After(now) {
+		if !a.cfg.Tool && a.availableAt(now).After(now) {
 			return true
 		}
 	}
@@ -218,6 +237,9 @@ func (t *Table) Expect(place int, now time.Time) time.Duration {
 	var limit, free int
 	var sum, known float64
 	for _, a := range t.accounts {
+		if a.cfg.Tool {
+			continue
+		}
 		n := a.limit(now)
 		limit += n
 		free += max(0, n-a.inUse)

@@ -128,7 +128,9 @@ func (t *Table) Grants(now time.Time) []Grant {
 			break
 		}
 		w.band.served(w.Tenant, t.cfg.weight(w.Tenant))
-		t.shares.count(w.rank)
+		if !t.accounts[vendor].cfg.Tool {
+			t.shares.count(w.rank)
+		}
 		t.Leave(w.ID)
 		g := Grant{Ask: w.Ask, Permit: t.give(&w.Ask, vendor, pool, now), Turn: w.needsTurn()}
 		if g.Turn {
@@ -179,9 +181,11 @@ func (t *Table) give(a *Ask, vendor string, pool Pool, now time.Time) Permit {
 	}
 	t.permits[p.ID] = p
 	t.accounts[vendor].take(p, a.Tokens, now)
-	if a.Retry {
+	switch {
+	case t.accounts[vendor].cfg.Tool:
+	case a.Retry:
 		t.budget.Take()
-	} else {
+	default:
 		t.budget.Call()
 		t.calls.count(a.Step)
 	}

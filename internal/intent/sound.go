@@ -34,18 +34,34 @@ func newSounds() *sounds {
 	return s
 }
 
-// spell cuts a word into syllables, the longest first, and appends them. A word that is
-// no pinyin gives nothing.
+// spell cuts a word into syllables, the longest that leads to an end first, and appends
+// them. A word that is no pinyin gives nothing.
 func (s *sounds) spell(word string, to []uint16) []uint16 {
-	if word == "" {
-		return to
+	if word == "" || len(word) > maxLetters {
+		return nil
 	}
-	for n := min(longestSyllable, len(word)); n > 0; n-- {
-		if one, ok := s.syllable[word[:n]]; ok {
-			if all := s.spell(word[n:], append(to, one)); all != nil {
-				return all
+	var dead uint32 // bit i: the rest from i on is no pinyin
+	all, ok := s.spellFrom(word, 0, to, &dead)
+	if !ok {
+		return nil
+	}
+	return all
+}
+
+func (s *sounds) spellFrom(word string, at int, to []uint16, dead *uint32) ([]uint16, bool) {
+	if at == len(word) {
+		return to, true
+	}
+	if *dead>>at&1 == 1 {
+		return nil, false
+	}
+	for n := min(longestSyllable, len(word)-at); n > 0; n-- {
+		if one, ok := s.syllable[word[at:at+n]]; ok {
+			if all, ok := s.spellFrom(word, at+n, append(to, one), dead); ok {
+				return all, true
 			}
 		}
 	}
-	return nil
+	*dead |= 1 << at
+	return nil, false
 }

@@ -108,11 +108,15 @@ func (c *client) reach(ctx context.Context) error {
 
 func (c *client) submit(ctx context.Context, j *job, maxWait time.Duration) (t ticket, err error) {
 	body := struct {
-		Message   string    `json:"message"`
-		SessionID string    `json:"session_id,omitempty"`
-		Lane      chat.Lane `json:"lane"`
-		MaxWait   string    `json:"max_wait,omitempty"`
+		Message   string         `json:"message"`
+		SessionID string         `json:"session_id,omitempty"`
+		Lane      chat.Lane      `json:"lane"`
+		MaxWait   string         `json:"max_wait,omitempty"`
+		Customer  *chat.Customer `json:"customer,omitempty"`
 	}{Message: j.text, SessionID: j.session, Lane: j.lane}
+	if j.customer != "" {
+		body.Customer = &chat.Customer{ID: j.customer}
+	}
 	if maxWait > 0 {
 		body.MaxWait = maxWait.String()
 	}

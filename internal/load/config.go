@@ -41,6 +41,12 @@ type BurstConfig struct {
 	// the tickets open one of their own, and the others share some, about four to each.
 	Sessions int
 
+	// Customer is the id of the customer whose messages all are. Empty: nobody's.
+	Customer string
+
+	// Orders are the orders that the messages name in turn. Empty: each one of its own.
+	Orders []string
+
 	// CancelShare of the tickets are cancelled up to two seconds after their acceptance.
 	CancelShare float64
 

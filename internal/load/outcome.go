@@ -18,6 +18,7 @@ type Outcome struct {
 	Route      chat.Route
 	Reason     chat.Reason
 	Vendor     string
+	Reply      string // as the customer read it
 	AcceptedAt time.Time
 	EndedAt    time.Time     // zero: not ended
 	Wait       time.Duration // until the route decision
@@ -33,7 +34,7 @@ func (r *run) outcomes() []Outcome {
 		t := &j.ticket
 		o := Outcome{
 			Ticket: t.TicketID, Tenant: j.tenant, Lane: j.lane, Code: j.code, Due: j.due, Status: t.Status,
-			Route: t.Route, Reason: t.Reason, Vendor: t.Vendor, AcceptedAt: t.AcceptedAt,
+			Route: t.Route, Reason: t.Reason, Vendor: t.Vendor, Reply: t.Reply.Text, AcceptedAt: t.AcceptedAt,
 		}
 		if t.Lane != "" {
 			o.Lane = t.Lane

@@ -39,6 +39,7 @@ type job struct {
 	session     string // empty: the instance opens one
 	lane        chat.Lane
 	text        string
+	customer    string
 	key         string        // Idempotency-Key: a repeat after a broken connection makes no second ticket
 	due         time.Duration // after the start
 	cancelAfter time.Duration // 0: never, or already tried
@@ -62,7 +63,11 @@ func planBurst(cfg BurstConfig, tenants int, run string) []*job {
 	jobs := make([]*job, cfg.Tickets)
 	for i := range jobs {
 		j := &job{n: i, tenant: i % tenants, lane: drawLane(rng, cfg.Lanes), key: fmt.Sprintf("load-%s-%d", run, i)}
-		j.text = question(asked[rng.IntN(len(asked))], firstOrder+i)
+		order := fmt.Sprint(firstOrder + i)
+		if n := len(cfg.Orders); n > 0 {
+			order = cfg.Orders[i%n]
+		}
+		j.text, j.customer = question(asked[rng.IntN(len(asked))], order), cfg.Customer
 		j.session = drawSession(rng, cfg, j, tenants, run)
 		j.due = time.Duration(float64(cfg.Over) * float64(i) / float64(len(jobs)))
 		if rng.Float64() < cfg.CancelShare {
@@ -103,10 +108,11 @@ func drawSession(rng *rand.Rand, cfg BurstConfig, j *job, tenants int, run strin
 	return fmt.Sprintf("load-%s-%d-%d", run, j.tenant, rng.IntN(max(spread, 1)))
 }
 
-// question makes a message that no other ticket of the run has.
-func question(text string, order int) string {
+// question makes a message about an order. No other ticket of the run has it, unless orders
+// repeat.
+func question(text, order string) string {
 	if chat.Language(text, "") == chat.Chinese {
-		return fmt.Sprintf("%s订单号 %d。", text, order)
+		return fmt.Sprintf("%s订单号 %s。", text, order)
 	}
-	return fmt.Sprintf("%s It is order %d.", text, order)
+	return fmt.Sprintf("%s It is order %s.", text, order)
 }

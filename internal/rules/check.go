@@ -20,6 +20,7 @@ func (d *document) check(r *Rules) {
 	d.checkTenants(r.Tenants)
 	d.checkVendors(r.Vendors)
 	d.checkChains(r)
+	d.checkTools(r.Tools)
 	d.checkValve(r.Valve)
 	d.checkIntents(r.Intents)
 	d.checkCache(r.Cache)

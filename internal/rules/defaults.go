@@ -58,6 +58,8 @@ func blank(t reflect.Type) reflect.Value {
 	switch p := v.Addr().Interface().(type) {
 	case *Vendor:
 		*p = blankVendor()
+	case *Tool:
+		*p = blankTool()
 	case *Endpoint:
 		p.Weight = 1
 	case *Allowance:

@@ -18,7 +18,8 @@ func Default() []byte { return slices.Clone(shipped) }
 // appears in the faults. On any fault there are no rules; Faults takes the error apart.
 //
 // A key that is left out has its documented default; without vendors at all the shipped
-// ones stand in, and the shipped intents are there unless they are switched off.
+// ones stand in, and with them come the shipped tools. The shipped intents are there unless
+// they are switched off.
 func Parse(name string, doc []byte) (*Rules, error) {
 	return (&document{name: name, at: map[string]place{}}).rules(doc)
 }
@@ -61,6 +62,9 @@ func (d *document) complete(rules *Rules) error {
 	}
 	if !hasVendors {
 		rules.Vendors = own.Vendors
+		if _, hasTools := d.at["tools"]; !hasTools {
+			rules.Tools = own.Tools
+		}
 	}
 	d.completeTenants(rules)
 	for name, chain := range rules.Chains {

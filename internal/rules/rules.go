@@ -19,6 +19,7 @@ type Rules struct {
 	Tenants map[string]Allowance `yaml:"tenants"`
 	Vendors []Vendor             `yaml:"vendors"` // at least one
 	Chains  map[string]Chain     `yaml:"chains"`  // ChainAgent and ChainRAG, always
+	Tools   []Tool               `yaml:"tools"`   // that the agent may call; none where the document brings vendors and no tools
 	Valve   Valve                `yaml:"valve"`   // when to answer with less
 	// Intents are those of the document, then the shipped ones that it does not name: Other
 	// is always among them.

@@ -7,6 +7,9 @@
 // at a chosen pace. A control handler, meant for a port of its own, reads the
 // statistics and sets latency and faults while calls run.
 //
+// Beside the vendors there is a demo shop, whose orders the tools of the shipped rules look
+// up.
+//
 // Time passes through timers of package time alone and every wait ends with the
 // request's context, so a vendor also runs inside a testing/synctest bubble on a
 // [PipeListener].

@@ -10,7 +10,10 @@ import (
 
 const maxDepth = 5
 
-var smallNumber = regexp.MustCompile(`\d{1,6}(?:\.\d{1,2})?`)
+var (
+	smallNumber = regexp.MustCompile(`\d{1,6}(?:\.\d{1,2})?`)
+	refundable  = regexp.MustCompile(`"refundable":\s*(\d{1,6}(?:\.\d{1,2})?)`)
+)
 
 // schema is the part of JSON Schema that arguments are made from.
 type schema struct {
@@ -74,7 +77,7 @@ func (f filler) fill(name string, s schema, required bool, depth int) (any, bool
 		item, ok := f.fill(name, *s.Items, required, depth+1)
 		return []any{item}, ok
 	case "integer", "number":
-		return f.number(s.Type), required
+		return f.number(name, s.Type), required
 	case "boolean":
 		return false, required
 	default:
@@ -107,8 +110,16 @@ func (f filler) pick(values []any) any {
 	return values[0]
 }
 
-func (f filler) number(kind schemaType) any {
+// number is one that the customer names; an amount may also come from what was looked up.
+func (f filler) number(name string, kind schemaType) any {
 	found := smallNumber.FindString(orderNumber.ReplaceAllString(f.question.text, " "))
+	if found == "" && strings.Contains(strings.ToLower(name), "amount") {
+		for _, answer := range f.question.answers {
+			if m := refundable.FindStringSubmatch(answer); m != nil {
+				found = m[1]
+			}
+		}
+	}
 	value, err := strconv.ParseFloat(found, 64)
 	if err != nil {
 		value = 1

@@ -15,6 +15,9 @@ type Server struct {
 	vendors []*Vendor
 	ports   [][]net.Listener // of each vendor, in the same order
 	control net.Listener
+
+	shop     *Shop // nil: none
+	shopPort net.Listener
 }
 
 // Listen makes the vendors and binds their addresses, and the control port's unless
@@ -73,6 +76,9 @@ func (s *Server) Run(ctx context.Context) error {
 			sites = append(sites, site{v.Handler(), port})
 		}
 	}
+	if s.shop != nil {
+		sites = append(sites, site{s.shop.Handler(), s.shopPort})
+	}
 	if s.control != nil {
 		sites = append(sites, site{s.controls(), s.control})
 	}
@@ -84,6 +90,9 @@ func (s *Server) controls() http.Handler {
 	mux.Handle("/sim/", control(s.vendors, false))
 	for _, v := range s.vendors {
 		mux.Handle("/"+v.Name()+"/sim/", http.StripPrefix("/"+v.Name(), v.Control()))
+	}
+	if s.shop != nil {
+		mux.Handle("/shop/sim/", http.StripPrefix("/shop", s.shop.Control()))
 	}
 	return mux
 }
@@ -139,8 +148,10 @@ func (s *Server) Close() error {
 	for _, port := range slices.Concat(s.ports...) {
 		errs = append(errs, port.Close())
 	}
-	if s.control != nil {
-		errs = append(errs, s.control.Close())
+	for _, port := range []net.Listener{s.control, s.shopPort} {
+		if port != nil {
+			errs = append(errs, port.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

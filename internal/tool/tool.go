@@ -1,0 +1,114 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Tool describes one service.
+type Tool struct {
+	Name        string            // unique; required
+	Description map[string]string // for the model, by language
+	URL         string            // http or https; required
+	Method      string            // http.MethodGet or http.MethodPost; required
+	Schema      json.RawMessage   // of the arguments: a JSON Schema of type object; required
+	Key         string            // goes as a bearer token; empty: none
+	Identity    bool              // only for a customer whose identity is known
+	Timeout     time.Duration     // of one call; required
+	SlowAfter   time.Duration     // a good call that takes longer is slow; required
+	PerAnswer   int               // calls of one answer; required
+	Effect      bool              // a call changes something: it is claimed for its order
+	Confirm     bool              // the customer must have agreed to Question before
+	Question    map[string]string // by language
+	Done        map[string]string // what tells the customer of the effect, by language
+}
+
+// Config describes a set.
+type Config struct {
+	Tools     []Tool
+	Transport http.RoundTripper // required; it must not follow redirects, as none does
+}
+
+// Set is the tools in force. It is safe for concurrent use and never changed.
+type Set struct {
+	tools     []*known
+	transport http.RoundTripper
+	keys      []string // of all tools: none may show in what a model reads
+}
+
+// known is a tool that is ready to be called.
+type known struct {
+	Tool
+	url       *url.URL
+	arguments *arguments
+}
+
+// New returns a set, or an error that names the tool and the field that is wrong.
+func New(cfg Config) (*Set, error) {
+	if cfg.Transport == nil {
+		return nil, errors.New("tool config: Transport is nil")
+	}
+	s := &Set{transport: cfg.Transport}
+	for _, t := range cfg.Tools {
+		k, err := know(t)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+		}
+		if s.named(t.Name) != nil {
+			return nil, fmt.Errorf("tool %s: Name is not unique", t.Name)
+		}
+		s.tools = append(s.tools, k)
+		if t.Key != "" && !slices.Contains(s.keys, t.Key) {
+			s.keys = append(s.keys, t.Key)
+		}
+	}
+	return s, nil
+}
+
+func know(t Tool) (*known, error) {
+	u, err := url.Parse(t.URL)
+	switch {
+	case t.Name == "":
+		return nil, errors.New("Name is empty")
+	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("URL must be an address that begins with http:// or https://")
+	case t.Method != http.MethodGet && t.Method != http.MethodPost:
+		return nil, fmt.Errorf("Method must be GET or POST, is %q", t.Method)
+	case t.Timeout <= 0 || t.SlowAfter <= 0 || t.PerAnswer < 1:
+		return nil, errors.New("Timeout, SlowAfter and PerAnswer must be above 0")
+	case t.Confirm && !t.Effect:
+		return nil, errors.New("Confirm needs Effect")
+	}
+	k := &known{Tool: t, url: u}
+	k.arguments, err = newArguments(t.Schema)
+	return k, err
+}
+
+// Empty reports whether there are no tools.
+func (s *Set) Empty() bool { return len(s.tools) == 0 }
+
+func (s *Set) named(name string) *known {
+	for _, t := range s.tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Account is what the gate calls a tool's permits and breaker.
+func Account(name string) string { return accountPrefix + name }
+
+// Named returns the tool of an account of the gate; false: it is a vendor's, whose name it is.
+func Named(account string) (name string, isTool bool) {
+	return strings.CutPrefix(account, accountPrefix)
+}
+
+// accountPrefix has a sign that no vendor's name may hold.
+const accountPrefix = "tool:"

@@ -1,0 +1,136 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/chat"
+	"sluice/internal/llm"
+	"sluice/internal/tool"
+)
+
+// maxParallel is the most tools of one round that are called; a model that wishes for more
+// is told so.
+const maxParallel = 8
+
+// errNoText says that a model which had to answer wished for tools instead.
+var errNoText = errors.New("the model gave no answer in its last step")
+
+// agent is one answer on its way: the model is asked, the tools that it wishes for are
+// called side by side, and it is asked again with what they told. Each call of the model
+// has a permit of its own, and none is held while tools work.
+type agent struct {
+	w        *Worker
+	q        chat.Question
+	run      *tool.Run // nil: there are no tools
+	messages []llms.MessageContent
+	stream   func(text string)
+
+	said  []string // to the customer, by step
+	usage chat.Usage
+	long  bool // the answer reached its limit
+}
+
+// answer asks until there is an answer, in steps calls of the model at most: the last one
+// may wish for nothing.
+func (a *agent) answer(ctx context.Context, steps int) error {
+	for step := 1; ; step++ {
+		choice, err := a.ask(ctx, step >= steps)
+		if err != nil {
+			return fmt.Errorf("ask the model: %w", err)
+		}
+		if a.run == nil || len(choice.ToolCalls) == 0 {
+			a.long = choice.StopReason == "length"
+			return nil
+		}
+		if step >= steps {
+			if len(a.said) == 0 {
+				return errNoText
+			}
+			return nil
+		}
+		a.observe(ctx, choice)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// ask makes one call of the model. The customer reads its text as it comes, with a blank
+// line before that of a further step.
+func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error) {
+	begun := false
+	options := []llms.CallOption{
+		llms.WithMaxTokens(a.w.cfg.MaxTokens),
+		llms.WithStreamingFunc(func(_ context.Context, piece []byte) error {
+			if !begun && len(piece) > 0 && len(a.said) > 0 {
+				a.stream(between)
+			}
+			begun = begun || len(piece) > 0
+			a.stream(string(piece))
+			return nil
+		}),
+	}
+	if a.run != nil {
+		if offered := a.run.Definitions(a.w.away()); len(offered) > 0 {
+			options = append(options, llms.WithTools(offered))
+			if last {
+				options = append(options, llms.WithToolChoice("none"))
+			}
+		}
+	}
+	resp, err := a.w.model.GenerateContent(ctx, a.messages, options...)
+	if err != nil {
+		return nil, err
+	}
+	used := llm.UsageOf(resp)
+	a.usage.PromptTokens += used.PromptTokens
+	a.usage.CompletionTokens += used.CompletionTokens
+	choice := resp.Choices[0]
+	if strings.TrimSpace(choice.Content) != "" {
+		a.said = append(a.said, choice.Content)
+	}
+	return choice, nil
+}
+
+// between stands between what two steps told the customer.
+const between = "\n\n"
+
+// observe calls the tools of one round side by side and puts what they told into the
+// prompt: one message with all wishes, then one for each result, in their order.
+func (a *agent) observe(ctx context.Context, choice *llms.ContentChoice) {
+	wish := llms.MessageContent{Role: llms.ChatMessageTypeAI}
+	if choice.Content != "" {
+		wish.Parts = append(wish.Parts, llms.TextContent{Text: choice.Content})
+	}
+	results := make([]llms.MessageContent, len(choice.ToolCalls))
+	var work sync.WaitGroup
+	for i, call := range choice.ToolCalls {
+		wish.Parts = append(wish.Parts, call)
+		result := llms.ToolCallResponse{ToolCallID: call.ID, Name: call.FunctionCall.Name}
+		work.Go(func() {
+			if i >= maxParallel {
+				result.Content = `{"error":"too many tools at once"}`
+			} else {
+				result.Content = a.run.Call(ctx, call.FunctionCall.Name, call.FunctionCall.Arguments)
+			}
+			results[i] = llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result}}
+		})
+	}
+	work.Wait()
+	a.messages = append(append(a.messages, wish), results...)
+}
+
+// text is what the customer was told in all steps.
+func (a *agent) text() string {
+	text := strings.Join(a.said, between)
+	if a.long {
+		text += " …"
+	}
+	return text
+}
