@@ -8,7 +8,7 @@ PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose -
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race e2e cluster drill soak browser postgres bench rival haproxy lint fmt
+.PHONY: help run build test race e2e cluster drill soak browser postgres bench rival haproxy eval lint fmt
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ haproxy:
 	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || { test "$$(id -u)" = 0 && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends haproxy >/dev/null; } || \
 		echo 'HAProxy cannot be installed here: the benchmarks go without it.'
+
+eval: build ## How well messages are understood: on examples that were held back, with the learning curve.
+	$(BIN) eval --curve
 
 lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }

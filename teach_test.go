@@ -35,10 +35,10 @@ func TestIntentsAreLearntAnewWhenTheirExamplesChange(t *testing.T) {
 		examples := "the van broke down, " + strings.Repeat("our hired van broke down, the van has a flat tyre, ", 10) + "van"
 		first := strings.Replace(pupilRules, "EXAMPLES", examples, 1)
 		w.storeRules(first)
-		var lessons []int // examples of each lesson
+		var given []int // examples of each lesson
 		fail := false
 		f := w.pupil(func(ctx context.Context, r *rules.Rules, examples []intent.Example) (*intent.Model, error) {
-			lessons = append(lessons, len(examples))
+			given = append(given, len(examples))
 			if fail {
 				return nil, errors.New("not good enough")
 			}
@@ -51,14 +51,14 @@ func TestIntentsAreLearntAnewWhenTheirExamplesChange(t *testing.T) {
 		}
 		f.put(t, "lanes: {high: {bound: 7}}\n"+first)
 		time.Sleep(time.Second)
-		if len(lessons) != 1 {
-			t.Errorf("%d lessons, want none for rules with the same examples", len(lessons))
+		if len(given) != 1 {
+			t.Errorf("%d lessons, want none for rules with the same examples", len(given))
 		}
 		fail = true
 		f.put(t, strings.Replace(pupilRules, "EXAMPLES", examples+", one more", 1))
 		time.Sleep(time.Second)
-		if name, _ := f.classify(message); name != "rental" || len(lessons) != 2 || lessons[1] != lessons[0]+1 {
-			t.Errorf("%s after the lessons %v, want that the last good model holds", name, lessons)
+		if name, _ := f.classify(message); name != "rental" || len(given) != 2 || given[1] != given[0]+1 {
+			t.Errorf("%s after the lessons %v, want that the last good model holds", name, given)
 		}
 		f.put(t, smallRules)
 		time.Sleep(time.Second)

@@ -101,14 +101,9 @@ func TestKindsOfWritingAreNoExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := 0
 	for _, e := range examples {
 		if strings.Contains(string(cases), ","+e.Text+"\n") {
-			same++
-			t.Logf("%q is an example of %s", e.Text, e.Intent)
+			t.Errorf("%q is an example of %s", e.Text, e.Intent)
 		}
-	}
-	if same > 10 { // a few short ones, such as a word in pinyin, are what everybody writes
-		t.Errorf("%d of the messages are examples", same)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 //go:embed default.yaml
@@ -24,9 +25,20 @@ func Parse(name string, doc []byte) (*Rules, error) {
 	return (&document{name: name, at: map[string]place{}}).rules(doc)
 }
 
-// parseShipped reads the document that the others are completed from.
-func parseShipped() (*Rules, error) {
-	return (&document{name: "default.yaml", at: map[string]place{}, shipped: true}).rules(shipped)
+// completion is the rules that documents are completed from, once they were read. Rules are
+// never changed, so documents may share parts of them.
+var completion struct {
+	sync.Once
+	rules *Rules
+	err   error
+}
+
+func shippedRules() (*Rules, error) {
+	completion.Do(func() {
+		d := &document{name: "default.yaml", at: map[string]place{}, shipped: true}
+		completion.rules, completion.err = d.rules(shipped)
+	})
+	return completion.rules, completion.err
 }
 
 func (d *document) rules(doc []byte) (*Rules, error) {
@@ -53,7 +65,7 @@ func (d *document) complete(rules *Rules) error {
 	_, hasVendors := d.at["vendors"]
 	own := Rules{Vendors: rules.Vendors}
 	if !d.shipped {
-		base, err := parseShipped()
+		base, err := shippedRules()
 		if err != nil {
 			return fmt.Errorf("read the shipped rules: %w", err)
 		}
