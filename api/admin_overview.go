@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -68,6 +69,9 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error
 	intakes, err := a.deps.Queue.Intakes(ctx)
 	if err != nil {
 		return nil, unavailable(err)
+	}
+	if o.Controller != "" && !slices.Contains(dispatchers, o.Controller) {
+		dispatchers = append(dispatchers, o.Controller) // a process that is alone registers nowhere
 	}
 	o.Dispatchers, o.Intakes = append(o.Dispatchers, dispatchers...), append(o.Intakes, intakes...)
 	return &overviewOutput{o}, nil
