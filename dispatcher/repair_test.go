@@ -76,6 +76,9 @@ func TestRepairMovesWhatWasPassedOverInAFullLane(t *testing.T) {
 			subjects = append(subjects, fmt.Sprintf("chat.normal.demo.a%d.>", i))
 		}
 		w.consumer(subjects...)
+		if mine, err := w.queue.Duty(t.Context(), "repair", repairEvery); !mine || err != nil { // the first one
+			t.Fatal(mine, err)
+		}
 		w.ready()
 		time.Sleep(10 * time.Second)
 		w.depth(chat.Normal, 6)
