@@ -88,7 +88,7 @@ func TestATroubledToolIsAnObservation(t *testing.T) {
 		"a failure":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, 500, `{}`) }, "look is unavailable", gate.Failed},
 		"a wrong key":    {func(w http.ResponseWriter, _ *http.Request) { answer(w, 401, `{}`) }, "look is busy", gate.Failed},
 		"throttled":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, 429, `{}`) }, "look is busy", gate.Throttled},
-		"a redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "look is unavailable", gate.Failed},
+		"a redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "look is unavailable", gate.Failed},
 		"no JSON":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "look is unavailable", gate.Failed},
 		"broken JSON":    {func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"a":`) }, "look is unavailable", gate.Failed},
 		"far too much": {func(w http.ResponseWriter, _ *http.Request) {
