@@ -72,17 +72,7 @@ func affirms(message string) bool {
 	})
 	for _, part := range parts {
 		part = strings.Join(strings.FieldsFunc(part, unicode.IsSpace), " ")
-		for polite := true; polite; {
-			polite = false
-			for word := range manners {
-				if rest, cut := strings.CutSuffix(part, word); cut && rest != "" && !yes[part] {
-					part, polite = strings.TrimSpace(rest), true
-				}
-				if rest, cut := strings.CutPrefix(part, word); cut && rest != "" && !yes[part] {
-					part, polite = strings.TrimSpace(rest), true
-				}
-			}
-		}
+		part = blunt(part)
 		switch {
 		case yes[part]:
 			agreed = true
@@ -91,6 +81,25 @@ func affirms(message string) bool {
 		}
 	}
 	return agreed
+}
+
+// blunt takes the manners off the ends of a part, one after the other.
+func blunt(part string) string {
+	for !yes[part] && !manners[part] {
+		rest := part
+		for word := range manners {
+			if cut, found := strings.CutSuffix(part, word); found {
+				rest = cut
+			} else if cut, found := strings.CutPrefix(part, word); found {
+				rest = cut
+			}
+		}
+		if rest = strings.TrimSpace(rest); rest == part {
+			return part
+		}
+		part = rest
+	}
+	return part
 }
 
 // filled puts values into the places of a text. Places of values that are not there go.
