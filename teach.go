@@ -19,6 +19,7 @@ type teach func(context.Context, *rules.Rules, []intent.Example) (*intent.Model,
 const (
 	leastAccuracy = 0.5
 	leastRecall   = 0.75 // of urgent messages
+	leastJudged   = 20   // held-back messages; fewer say nothing
 )
 
 var errUnfitModel = errors.New("the model does not hold on the examples held back")
@@ -31,12 +32,13 @@ func teachModel(ctx context.Context, r *rules.Rules, examples []intent.Example) 
 		return nil, err
 	}
 	learn, judge := intent.HoldOut(examples)
-	m, err := intent.Train(ctx, learn, nil)
+	m, err := intent.Sketch(ctx, learn)
 	if err != nil {
 		return nil, err
 	}
 	got := eval.Judge(classifier.With(m), judge).Intents[eval.All]
-	if got.Accuracy < leastAccuracy || got.Urgent.Recall < leastRecall && got.Urgent.Messages > 0 {
+	poor := got.Accuracy < leastAccuracy || got.Urgent.Recall < leastRecall && got.Urgent.Messages > 0
+	if poor && got.Messages >= leastJudged {
 		return nil, fmt.Errorf("%w: accuracy %.2f of %.2f, urgent recall %.2f of %.2f on %d messages",
 			errUnfitModel, got.Accuracy, leastAccuracy, got.Urgent.Recall, leastRecall, got.Messages)
 	}

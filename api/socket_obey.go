@@ -120,6 +120,8 @@ func (k *socket) cancel(ctx context.Context, f cancelFrame) error {
 		k.push(errorOf("", notFound("ticket")))
 	case errors.Is(err, queue.ErrEnded):
 		k.push(errorOf("", &chat.Error{Kind: chat.Conflict, Code: codeEnded}))
+	case errors.Is(err, queue.ErrInEffect):
+		k.push(errorOf("", errInEffect()))
 	case err != nil:
 		k.push(errorOf("", unavailable(err)))
 	}

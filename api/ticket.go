@@ -72,10 +72,17 @@ func (a *API) cancelTicket(ctx context.Context, in *ticketInput) (*ticketOutput,
 	if errors.Is(err, queue.ErrEnded) {
 		return nil, ended
 	}
+	if errors.Is(err, queue.ErrInEffect) {
+		return nil, errInEffect()
+	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	return &ticketOutput{view(&t, a.deps.Line)}, nil
+}
+
+func errInEffect() *chat.Error {
+	return &chat.Error{Kind: chat.Conflict, Code: codeInEffect, Detail: "the ticket is doing what cannot be undone"}
 }
 
 // find reads a tenant's ticket: from the engine, and what that keeps no more from

@@ -150,6 +150,17 @@ func TestCancelEndsTheTicketOnce(t *testing.T) {
 	}
 }
 
+func TestATicketThatDoesWhatCannotBeUndoneIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	path := "/v1/tickets/" + f.submit(map[string]any{"message": "yes"}).text("ticket_id")
+	_, s := f.take(chat.High)
+	if _, err := f.queue.Commit(t.Context(), s, chat.Deed{Tool: "refund_request", Order: "MH1"}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, f.call("DELETE", path, f.demo.Secret, nil), http.StatusConflict, "in_effect")
+}
+
 func TestTicketsOfOthersAndBadIDsAreNotFound(t *testing.T) {
 	t.Parallel()
 	old := chat.Ticket{ID: chat.NewTicketID(), Tenant: "demo", Session: "s0", Status: chat.Answered, Lane: chat.Low}

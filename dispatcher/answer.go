@@ -43,14 +43,51 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 	heeded := d.heed(ctx, j, s)
 	ans, failed := d.work(gate.WithCaller(ctx, caller), &s, t.history)
 	heeded()
-	dec := decide(situation{now: time.Now(), deadline: s.Deadline, permit: true, stopped: stopCause(ctx), failed: failed})
-	if failed == nil {
+	d.conclude(ctx, j, s, outcome{ans, failed, caller})
+}
+
+// resume takes a ticket that set out to do what cannot be undone, and whose former holder
+// was lost, and sees that to its end. That needs neither a vendor nor a turn, and has no
+// deadline.
+func (d *Dispatcher) resume(ctx context.Context, j *job, s queue.Stored) {
+	d.held.setWaiting(j, false)
+	taken, err := d.queue.Take(ctx, s, time.Now())
+	if err != nil {
+		d.untaken(ctx, j, &s, err)
+		return
+	}
+	heeded := d.heed(ctx, j, taken)
+	caller := gate.NewFollower(d.control, d.ask(&taken))
+	ans, failed := d.guarded(&taken, func() (chat.Answer, error) {
+		ctx, cancel := context.WithTimeout(gate.WithCaller(ctx, caller), d.cfg.Answer)
+		defer cancel()
+		return d.worker.Resume(ctx, chat.Question{Ticket: taken.Ticket})
+	})
+	heeded()
+	d.conclude(ctx, j, taken, outcome{ans, failed, caller})
+}
+
+// outcome is what came of the work on a ticket.
+type outcome struct {
+	answer chat.Answer
+	failed error
+	caller *gate.Caller
+}
+
+// conclude brings a ticket that was worked on to its end, or gives it on.
+func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o outcome) {
+	dec := decide(situation{now: time.Now(), deadline: s.Deadline, permit: true, stopped: stopCause(ctx), failed: o.failed})
+	if o.failed == nil {
 		dec = decision{} // an answer that is there is given, whatever happened meanwhile
 	}
 	switch {
-	case failed == nil:
-		ans.Vendor, ans.Model = caller.Used()
-		s.Ticket.Answer(ans, time.Now())
+	case o.failed == nil:
+		o.answer.Vendor, o.answer.Model = o.caller.Used()
+		s.Ticket.Answer(o.answer, time.Now())
+		if why := o.answer.Trouble; why != "" {
+			s.Dead = true
+			s.Fail(why, time.Now())
+		}
 		d.settle(ctx, j, s)
 	case dec.action == handBack:
 		d.log.Info().Str("ticket", s.ID).Int("attempt", s.Attempts).Msg("handed back")
@@ -59,33 +96,51 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 		}
 	case dec.action == abandon:
 		// Neither acknowledged nor handed back, either of which could meet the next holder.
-		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Err(failed).Msg("abandoned: somebody else may be at it")
+		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Err(o.failed).Msg("abandoned: somebody else may be at it")
 	case dec.action == drop:
 		d.leave(ctx, j, s, dec)
+	case s.Deed != nil:
+		// What cannot be undone has begun, and nobody knows how far it came: whoever takes the
+		// ticket next finds out. It counts as a taking that came to nothing.
+		d.log.Warn().Str("ticket", s.ID).Int("attempt", s.Attempts).Err(o.failed).Msg("a deed has no end yet, the job comes again")
+		j.HandBack(admitPause)
 	default:
-		d.log.Warn().Err(failed).Str("ticket", s.ID).Str("reason", string(dec.reason)).Msg("the chain could not answer")
+		d.log.Warn().Err(o.failed).Str("ticket", s.ID).Str("reason", string(dec.reason)).Msg("the chain could not answer")
 		if dec.action == bury {
-			s.Fail(causeOf(failed), time.Now())
+			s.Fail(causeOf(o.failed), time.Now())
 		}
 		d.fallback(ctx, j, s, dec)
 	}
 }
 
-// work runs the chain within the hard limit of an answer and streams its text. A panic
-// in it is a failed answer: the same message would end the next process as well.
-func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (_ chat.Answer, err error) {
+// work runs the chain within the hard limit of an answer and streams its text.
+func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (chat.Answer, error) {
+	return d.guarded(s, func() (chat.Answer, error) {
+		ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
+		defer cancel()
+		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
+		out := d.newStream(s)
+		defer out.close()
+		return d.worker.Answer(ctx, chat.Question{Ticket: s.Ticket, History: history, Commit: func(ctx context.Context, deed chat.Deed) error {
+			stored, err := d.queue.Commit(ctx, *s, deed)
+			if err == nil {
+				s.Deed, s.Rev = stored.Deed, stored.Rev
+			}
+			return err
+		}}, out.write)
+	})
+}
+
+// guarded makes a failed answer of a panic: the same message would end the next process as
+// well.
+func (d *Dispatcher) guarded(s *queue.Stored, work func() (chat.Answer, error)) (_ chat.Answer, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the chain panicked")
 			err = errPanicked{"chain", value}
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
-	defer cancel()
-	ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
-	out := d.newStream(s)
-	defer out.close()
-	return d.worker.Answer(ctx, chat.Question{Ticket: s.Ticket, History: history}, out.write)
+	return work()
 }
 
 // untaken leaves a ticket that changed between its turn and its taking.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/chat"
 	"sluice/internal/queue"
 )
 
@@ -34,6 +35,8 @@ func (d *Dispatcher) heed(ctx context.Context, j *job, s queue.Stored) (stop fun
 			case now.Status.Ended():
 				j.cancel(errCancelled)
 				return
+			case now.Status == chat.Running && now.Attempts == s.Attempts:
+				// Our own word: the ticket has set out to do what cannot be undone.
 			default:
 				j.cancel(errTaken)
 				return

@@ -36,8 +36,12 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		j.HandBack(admitPause)
 		return
 	}
-	if s.Attempts >= d.cfg.Rules().MaxDeliver {
+	if s.Attempts >= d.cfg.Rules().MaxDeliver { // a deed without an end is told to operators this way
 		d.leave(ctx, j, s, decide(situation{now: time.Now(), deadline: s.Deadline, spent: true, stopped: stopCause(ctx)}))
+		return
+	}
+	if s.Deed != nil {
+		d.resume(ctx, j, s)
 		return
 	}
 	for {

@@ -58,6 +58,12 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if err := a.run.Err(); err != nil {
+			return fmt.Errorf("do what cannot be undone: %w", err)
+		}
+		if _, _, asked := a.run.Question(); asked {
+			return nil // the customer's word comes next
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	MaxTokens int
 	// Tools returns the tools in force, for each answer anew. Nil, or nil from it: none.
 	Tools func() *tool.Set
+	// Claims keep what cannot be undone from being done twice. Nil: nothing of that kind is.
+	Claims tool.Claims
 	// Away returns the tools that take no call now. Nil: nobody knows.
 	Away func() map[string]bool
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
@@ -75,13 +77,48 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error) {
 	a := &agent{w: w, q: q, stream: stream}
 	if set := w.tools(); set != nil {
-		a.run = set.Begin(q)
+		a.run = set.Begin(q, w.cfg.Claims)
+		if deed, confirmed := a.run.Confirmed(); confirmed {
+			v, err := a.run.Commit(ctx, deed)
+			return w.report(a.run, v, q.Ticket.Language), err
+		}
 	}
 	a.messages = w.prompt(q, a.run)
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	return chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}, nil
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}
+	if a.run != nil {
+		if question, deed, asked := a.run.Question(); asked {
+			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
+		}
+	}
+	return ans, nil
+}
+
+// Resume sees to its end what a ticket set out to do before its former holder was lost,
+// and tells the customer. It needs no model. An error says that nobody knows how far it
+// came: the ticket has to be taken up again.
+func (w *Worker) Resume(ctx context.Context, q chat.Question) (chat.Answer, error) {
+	set := w.tools()
+	if set == nil {
+		set = &tool.Set{} // the rules have no tools any more: a person has to look
+	}
+	run := set.Begin(q, w.cfg.Claims)
+	v, err := run.Perform(ctx, *q.Ticket.Deed)
+	if err != nil {
+		return chat.Answer{}, err
+	}
+	return w.report(run, v, q.Ticket.Language), nil
+}
+
+// report is the answer that tells of a deed, in our own words.
+func (w *Worker) report(run *tool.Run, v tool.Verdict, language string) chat.Answer {
+	ans := chat.Answer{Reply: w.reply(run.Report(v), language), Route: chat.RouteAgent}
+	if v.Outcome == tool.Handed {
+		ans.Trouble = fmt.Sprintf("nobody knows whether %s was done: claim %s, %d tries", v.Claim.Tool, v.Claim.ID, v.Claim.Tries)
+	}
+	return ans
 }
 
 // tools returns the tools in force; nil: there are none.

@@ -38,6 +38,7 @@ type Event struct {
 	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
+	Asks   *Deed     `json:"asks,omitempty"` // what a bot's message asks the customer to confirm
 }
 
 // InEvent returns the event of the customer's own message.
@@ -55,6 +56,7 @@ func (t *Ticket) FinalEvent() Event {
 	if t.Reply != nil {
 		e.Kind, e.Who = KindMessage, ByBot
 		e.Text, e.HTML, e.Locale = t.Reply.Text, t.Reply.HTML, t.Reply.Locale
+		e.Asks = t.Asks
 	}
 	return e
 }

@@ -73,12 +73,14 @@ type Reply struct {
 
 // Answer is what a chain came to: the reply and how it was made.
 type Answer struct {
-	Reply  Reply
-	Route  Route
-	Reason Reason // why the route is a lesser one; empty for the best
-	Vendor string
-	Model  string
-	Usage  *Usage
+	Reply   Reply
+	Route   Route
+	Reason  Reason // why the route is a lesser one; empty for the best
+	Vendor  string
+	Model   string
+	Usage   *Usage
+	Asks    *Deed  // the reply asks the customer whether to do this
+	Trouble string // why a person has to look at it; empty: nobody has to
 }
 
 // Ticket is one message and its life, as stored in the ticket bucket and carried
@@ -114,6 +116,9 @@ type Ticket struct {
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
 	RetryOf  string    `json:"retry_of,omitempty"` // the ended ticket whose question this asks again
 
+	Deed *Deed `json:"deed,omitempty"` // that the ticket set out to do
+	Asks *Deed `json:"asks,omitempty"` // that its reply asks the customer for
+
 	Route  Route  `json:"route,omitempty"`
 	Level  int    `json:"level"`
 	Reason Reason `json:"reason,omitempty"`
@@ -131,6 +136,7 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	}
 	t.Route, t.Reason, t.Reply = a.Route, a.Reason, &a.Reply
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
+	t.Asks = a.Asks
 }
 
 // GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.

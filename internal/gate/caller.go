@@ -47,6 +47,12 @@ func NewCaller(g Granter, a Ask, first Permit) *Caller {
 	return &Caller{granter: g, ask: a, first: &first}
 }
 
+// NewFollower returns a caller that holds no permit: each of its calls asks for one.
+func NewFollower(g Granter, a Ask) *Caller {
+	a.Step = true
+	return &Caller{granter: g, ask: a}
+}
+
 // Close gives the first permit back if no call used it.
 func (c *Caller) Close() {
 	if p := c.takeFirst(); p != nil {

@@ -17,24 +17,7 @@ type concepts struct {
 	count int
 }
 
-func newConcepts() *concepts {
-	c := &concepts{words: newAutomaton()}
-	for line := range strings.Lines(conceptLines) {
-		_, list, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok || line[0] == '#' {
-			continue
-		}
-		var words []string
-		for word := range strings.SplitSeq(list, ", ") {
-			words = append(words, bordered(word))
-		}
-		if c.words.add(words, c.count) {
-			c.count++
-		}
-	}
-	c.words.build()
-	return c
-}
+func newConcepts() *concepts { return conceptsOf(conceptLines) }
 
 // bordered gives an English word blanks at both ends, one with a star only before it.
 // Chinese ones have no borders.

@@ -1,6 +1,10 @@
 package intent
 
-import "strings"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // Reader takes texts apart for those who compare texts instead of classifying them. It
 // never changes and is safe for concurrent use.
@@ -67,3 +71,22 @@ func (r *Reader) Features(text string) []uint64 {
 
 // Block returns which of the Blocks a feature is of.
 func Block(feature uint64) int { return int(feature & blockMask) }
+
+// Probabilities returns what the model alone makes of a text, by the names of its
+// classes; extra ones are left out. Patterns have no say.
+func (m *Model) Probabilities(text string) map[string]float64 {
+	logits := m.read(fold(text))
+	most, sum := slices.Max(logits), 0.0
+	of := map[string]float64{}
+	for i, class := range m.classes {
+		p := math.Exp(logits[i] - most)
+		if !class.extra {
+			of[class.name] = p
+			sum += p
+		}
+	}
+	for name := range of {
+		of[name] /= sum
+	}
+	return of
+}

@@ -35,6 +35,12 @@ func Train(ctx context.Context, examples, extra []Example) (*Model, error) {
 	return train(ctx, examples, extra, rounds)
 }
 
+// Sketch learns in fewer rounds. What comes out is much like what Train makes of the
+// same examples: enough to judge them, not to answer customers.
+func Sketch(ctx context.Context, examples []Example) (*Model, error) {
+	return train(ctx, examples, nil, sketchRounds)
+}
+
 func train(ctx context.Context, examples, extra []Example, rounds int) (*Model, error) {
 	m := &Model{reader: newReader()}
 	class, err := m.enrol(examples, extra)
@@ -46,6 +52,7 @@ func train(ctx context.Context, examples, extra []Example, rounds int) (*Model, 
 	if err := l.learn(ctx, rounds); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
+	l.liftThin()
 	return m, nil
 }
 
@@ -78,12 +85,14 @@ func (m *Model) enrol(examples, extra []Example) ([]int, error) {
 
 // How the model learns, found by cross-validation on the shipped examples.
 const (
-	rounds     = 15
-	rate       = 0.2  // of AdaGrad
-	shrink     = 3e-4 // L2, of the features at hand
-	maxBalance = 8    // a rare class weighs the root of how rare it is, and no more than this
-	thin       = 60   // examples; a class with fewer is shown in varied wrapping too
-	wrappings  = 3
+	rounds       = 20
+	sketchRounds = 8
+	rate         = 0.2  // of AdaGrad
+	shrink       = 3e-4 // L2, of the features at hand
+	maxBalance   = 8    // a rare class weighs the root of how rare it is, and no more than this
+	thin         = 60   // examples; a class with fewer is shown in varied wrapping too
+	wrappings    = 3
+	lift         = 0.5 // times the logarithm of how rare it is, what a thin class is given on top
 )
 
 // learner holds what only training needs.
@@ -148,6 +157,19 @@ func (l *learner) learn(ctx context.Context, rounds int) error {
 	return nil
 }
 
+// usual is the mean number of examples of a class.
+func (l *learner) usual() float64 { return float64(len(l.class)) / float64(len(l.model.classes)) }
+
+// liftThin makes up for how seldom thin classes were seen: an intent that an operator has
+// just added with a few examples would lose against those with hundreds.
+func (l *learner) liftThin() {
+	for j, c := range l.model.classes {
+		if c.examples < thin && !c.extra {
+			l.model.bias[j] += float32(lift * max(0, math.Log(l.usual()/float64(c.examples))))
+		}
+	}
+}
+
 // slope is how the loss grows with each logit, for an example of the class.
 func (l *learner) slope(logits []float64, class int, slope []float32) {
 	most, sum := slices.Max(logits), 0.0
@@ -156,8 +178,7 @@ func (l *learner) slope(logits []float64, class int, slope []float32) {
 		sum += logits[j]
 	}
 	classes := l.model.classes
-	usual := float64(len(l.class)) / float64(len(classes))
-	weight := min(math.Sqrt(usual/float64(classes[class].examples)), maxBalance)
+	weight := min(math.Sqrt(l.usual()/float64(classes[class].examples)), maxBalance)
 	for j, p := range logits {
 		slope[j] = float32(p / sum * weight)
 	}

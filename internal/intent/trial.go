@@ -24,11 +24,9 @@ type Mix struct {
 	Text   string `json:"text"` // the first such example
 }
 
-// A trial learns several times, so it is content with fewer rounds.
-const (
-	trialParts  = 3
-	trialRounds = 8
-)
+// trialParts is into how many parts the examples of a class are cut, each of which is
+// judged by what was learnt from the others.
+const trialParts = 3
 
 // Try shows what a class confuses, at once and on examples that were held back: its own
 // in turn, and a tenth of all others.
@@ -51,7 +49,7 @@ func (c *Classifier) Try(ctx context.Context, examples []Example, class string) 
 				set = append(set, e)
 			}
 		}
-		m, err := train(ctx, set, nil, trialRounds)
+		m, err := Sketch(ctx, set)
 		if err != nil {
 			return Trial{}, err
 		}

@@ -155,7 +155,7 @@ func (q *Queue) Abandon(ctx context.Context, d Departure, now time.Time) (int, e
 		_, err := q.Cancel(ctx, t.ID, chat.ReasonAbandoned, now)
 		if err == nil {
 			cancelled++
-		} else if !errors.Is(err, ErrEnded) {
+		} else if !errors.Is(err, ErrEnded) && !errors.Is(err, ErrInEffect) {
 			faults = errors.Join(faults, err)
 		}
 	}

@@ -157,7 +157,7 @@ func (q *Queue) endWaiting(ctx context.Context, c *Clearing, p placed, answer fu
 			return endedNow, nil
 		case s.Status.Ended():
 			return goneBefore, nil
-		case s.Status == chat.Running:
+		case s.Status == chat.Running || s.Deed != nil: // or will run: it sees to what cannot be undone
 			return leftRunning, nil
 		}
 		if s.LaneSeq == 0 {

@@ -34,6 +34,7 @@ func (q *Queue) End(ctx context.Context, j *Job, s Stored) (Stored, error) {
 
 // Cancel ends an open ticket at now: the ticket first, then the nudge that stops
 // whoever runs it, the final event, and last the lane message. ErrEnded: it had ended.
+// ErrInEffect: it has set out to do what cannot be undone.
 func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now time.Time) (chat.Ticket, error) {
 	for range appendTries {
 		s, err := q.Ticket(ctx, id)
@@ -42,6 +43,9 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 		}
 		if s.Status.Ended() {
 			return s.Ticket, fmt.Errorf("cancel ticket %s: %w", id, ErrEnded)
+		}
+		if s.Deed != nil {
+			return s.Ticket, fmt.Errorf("cancel ticket %s: %w", id, ErrInEffect)
 		}
 		s.Ticket.Cancel(reason, now)
 		done, err := q.write(ctx, cancelSteps.ticket, s)

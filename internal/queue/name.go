@@ -22,6 +22,7 @@ const (
 	awayBucket     = "away"
 	steeringBucket = "steering"
 	operatorBucket = "operators"
+	claimBucket    = "claims"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

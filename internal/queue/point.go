@@ -1,5 +1,7 @@
 package queue
 
+import "sluice/internal/chat"
+
 // Point names one write in the life of a ticket, in the order of the life. A test
 // stops the process at a point to prove that whoever comes next completes it.
 type Point string
@@ -28,6 +30,17 @@ const (
 
 	RequeueLetter Point = "requeue.letter" // a dead letter goes, after its new ticket was accepted
 )
+
+// The writes of a deed that cannot be undone, in their order.
+const (
+	CommitTicket Point = "commit.ticket" // a running ticket sets out to do it
+	ClaimMade    Point = "claim.claimed"
+	ClaimCalled  Point = "claim.called" // before each call
+	ClaimDone    Point = "claim.done"   // after the call
+)
+
+// ClaimPoint returns the write point of a claim's state.
+func ClaimPoint(state chat.ClaimState) Point { return Point("claim." + string(state)) }
 
 // The writes of a repair, which the life of a healthy ticket does without.
 const (

@@ -47,6 +47,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// keepClaim is how long a claim keeps the same from being done again.
+const keepClaim = 400 * 24 * time.Hour
+
 // Errors that callers decide by.
 var (
 	ErrFull     = errors.New("the lane is full")
@@ -78,6 +81,7 @@ type Queue struct {
 	audit     jetstream.Stream
 	steering  jetstream.KeyValue
 	operators jetstream.KeyValue
+	claims    jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -180,6 +184,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.away, jetstream.KeyValueConfig{Bucket: awayBucket, TTL: keepAway, LimitMarkerTTL: time.Minute}},
 		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
+		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

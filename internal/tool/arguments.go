@@ -45,7 +45,7 @@ func newArguments(schema json.RawMessage) (*arguments, error) {
 		return nil, fmt.Errorf("read Schema: %w", err)
 	}
 	if root.Type != huma.TypeObject {
-		return nil, fmt.Errorf("Schema must be of type object, is %q", root.Type)
+		return nil, fmt.Errorf("its Schema must be of type object, is %q", root.Type)
 	}
 	a := &arguments{schema: root.huma()}
 	text, err := a.schema.MarshalJSON()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,10 @@ const maxObservation = 6 << 10
 // wording is what a model is told in one language. %s is the tool's name.
 type wording struct {
 	away, unknown, often, arguments, anonymous, busy, failed, refused, long string
+
+	asked string // to the model, after the customer was asked
+	// To the customer, of a deed. %s is the order.
+	deedRefused, deedBusy, deedInProgress, deedHanded string
 }
 
 var texts = map[string]wording{
@@ -30,6 +35,12 @@ var texts = map[string]wording{
 		failed:    "服务 %s 暂时不可用；请告诉客户稍后再试",
 		refused:   "服务 %s 拒绝了这个请求",
 		long:      "结果太长，只有开头",
+
+		asked:          "系统正在请客户确认，尚未提交",
+		deedRefused:    "订单 %s 的申请没有提交成功：",
+		deedBusy:       "系统繁忙，订单 %s 的申请没有提交，也没有产生任何变化。请稍后再试。",
+		deedInProgress: "订单 %s 的申请已经在处理中，不用重复提交。",
+		deedHanded:     "订单 %s 的申请已发出，但系统没有确认结果。我们已转给人工核实，会尽快答复您；请不要重复提交。",
 	},
 	chat.English: {
 		away:      " (This service is busy at the moment: do not call it, tell the customer to try again later.)",
@@ -41,13 +52,19 @@ var texts = map[string]wording{
 		failed:    "the service %s is unavailable; tell the customer to try again later",
 		refused:   "the service %s refused the request",
 		long:      "the result is too long, this is its beginning",
+
+		asked:          "the customer is being asked to confirm; nothing was submitted",
+		deedRefused:    "The request for order %s was not accepted: ",
+		deedBusy:       "The system is busy: the request for order %s was not submitted and nothing has changed. Please try again a little later.",
+		deedInProgress: "The request for order %s is being worked on already; there is no need to send it again.",
+		deedHanded:     "The request for order %s was sent, but its result was not confirmed. A colleague looks into it and will get back to you; please do not send it again.",
 	},
 }
 
 func (r *Run) texts() wording { return texts[r.language()] }
 
-// fault is an observation that tells of something that went wrong.
-func (r *Run) fault(text string, about ...any) string {
+// complain is an observation that tells of something that went wrong.
+func (r *Run) complain(text string, about ...any) string {
 	return r.masked(encoded(map[string]string{"error": fmt.Sprintf(text, about...)}))
 }
 
@@ -55,11 +72,11 @@ func (r *Run) fault(text string, about ...any) string {
 func (r *Run) observe(t *known, got result) string {
 	switch {
 	case got.state == busy:
-		return r.fault(r.texts().busy, t.Name)
+		return r.complain(r.texts().busy, t.Name)
 	case got.state == unknown:
-		return r.fault(r.texts().failed, t.Name)
+		return r.complain(r.texts().failed, t.Name)
 	case got.body == nil && got.state == refused:
-		return r.fault(r.texts().refused, t.Name)
+		return r.complain(r.texts().refused, t.Name)
 	}
 	return r.masked(r.bounded(string(compact(got.body))))
 }
@@ -100,4 +117,35 @@ func encoded(v any) string {
 		return "{}" // strings only: it does not happen
 	}
 	return strings.TrimSpace(out.String())
+}
+
+// Report tells the customer what came of a deed, in our own words.
+func (r *Run) Report(v Verdict) string {
+	w, order := r.texts(), plainText(v.Claim.Order)
+	switch v.Outcome {
+	case Done:
+		all := values(v.Claim.Result)
+		maps.Copy(all, values(v.Claim.Arguments))
+		return filled(r.set.named(v.Claim.Tool).Done[r.language()], all)
+	case Refused:
+		reason, _ := values(v.answer)["error"].(string)
+		if reason == "" {
+			reason = fmt.Sprintf(w.refused, v.Claim.Tool)
+		}
+		return fmt.Sprintf(w.deedRefused, order) + plainText(reason)
+	case Busy:
+		return fmt.Sprintf(w.deedBusy, order)
+	case InProgress:
+		return fmt.Sprintf(w.deedInProgress, order)
+	}
+	return fmt.Sprintf(w.deedHanded, order)
+}
+
+// values returns the fields of a JSON object; none of anything else.
+func values(object json.RawMessage) map[string]any {
+	all := map[string]any{}
+	if json.Unmarshal(object, &all) != nil || all == nil {
+		return map[string]any{}
+	}
+	return all
 }

@@ -19,15 +19,27 @@ const mostWait = time.Second
 // Run is the tools of one answer. It is safe for concurrent use.
 type Run struct {
 	set      *Set
+	claims   Claims // nil: nothing that cannot be undone is done
 	question chat.Question
 
-	mu    sync.Mutex // guards the rest
-	calls map[string]int
+	mu        sync.Mutex // guards the rest
+	calls     map[string]int
+	asks      *chat.Deed // what the customer is to be asked for
+	committed bool
+	fault     error
 }
 
 // Begin makes the tools of one answer.
-func (s *Set) Begin(q chat.Question) *Run {
-	return &Run{set: s, question: q, calls: map[string]int{}}
+func (s *Set) Begin(q chat.Question, claims Claims) *Run {
+	return &Run{set: s, claims: claims, question: q, calls: map[string]int{}}
+}
+
+// Err returns what keeps the answer from going on: nobody knows how far a deed came, and
+// the ticket has to be taken up again. Nil: nothing does.
+func (r *Run) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fault
 }
 
 // Definitions are what the model is offered: without tools that need an identity where
@@ -61,24 +73,77 @@ func (r *Run) Anonymous() bool {
 func (r *Run) Call(ctx context.Context, name, args string) (observation string) {
 	defer func() {
 		if recover() != nil {
-			observation = r.fault(r.texts().failed, name)
+			observation = r.complain(r.texts().failed, name)
 		}
 	}()
 	t := r.set.named(name)
 	if t == nil {
-		return r.fault(r.texts().unknown, name)
+		return r.complain(r.texts().unknown, name)
 	}
 	if !r.count(t) {
-		return r.fault(r.texts().often, name)
+		return r.complain(r.texts().often, name)
 	}
 	object, err := t.arguments.read(args)
 	if err != nil {
-		return r.fault(r.texts().arguments, name, err.Error())
+		return r.complain(r.texts().arguments, name, err.Error())
 	}
 	if t.Identity && r.customer() == "" {
-		return r.fault(r.texts().anonymous, name)
+		return r.complain(r.texts().anonymous, name)
+	}
+	if t.Effect {
+		return r.act(ctx, t, object)
 	}
 	return r.observe(t, r.reach(ctx, t, request{arguments: object}))
+}
+
+// act has a deed done that a model wishes for, or has the customer asked before: the model's
+// word is never enough for one that must be confirmed.
+func (r *Run) act(ctx context.Context, t *known, arguments map[string]any) string {
+	deed, err := deedOf(t, arguments)
+	if err != nil {
+		return r.complain(r.texts().failed, t.Name)
+	}
+	if t.Confirm {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.asks == nil {
+			r.asks = &deed
+		}
+		return encoded(map[string]string{"status": r.texts().asked})
+	}
+	v, err := r.Commit(ctx, deed)
+	if err != nil {
+		return r.complain(r.texts().failed, t.Name)
+	}
+	if v.Outcome == Done {
+		return r.masked(r.bounded(string(compact(v.Claim.Result))))
+	}
+	return r.complain("%s", r.Report(v))
+}
+
+// Commit commits the ticket to a deed and performs it. An answer does one.
+func (r *Run) Commit(ctx context.Context, deed chat.Deed) (Verdict, error) {
+	r.mu.Lock()
+	again := r.committed
+	r.committed = true
+	r.mu.Unlock()
+	if again {
+		return Verdict{Outcome: Busy, Claim: chat.Claim{Deed: deed}}, nil
+	}
+	err := errNoClaims
+	if r.question.Commit != nil {
+		err = r.question.Commit(ctx, deed)
+	}
+	v := Verdict{}
+	if err == nil {
+		v, err = r.Perform(ctx, deed)
+	}
+	if err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fault = err
+	}
+	return v, err
 }
 
 // count counts a call; false: there were as many as an answer may make.

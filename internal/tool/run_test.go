@@ -24,7 +24,7 @@ func TestACallIsMadeForTheTicketsCustomer(t *testing.T) {
 		}
 		answer(w, 200, `{ "state": "key-of-the-tool <shipped>" }`)
 	})
-	got := w.set.Begin(of("c 天")).Call(w.ctx, "look", `{"order":"MH1"}`)
+	got := w.set.Begin(of("c 天"), nil).Call(w.ctx, "look", `{"order":"MH1"}`)
 	if got != `{"state":"*** <shipped>"}` {
 		t.Errorf("observed %s", got)
 	}
@@ -47,7 +47,7 @@ func TestGETPutsTheArgumentsIntoTheQuery(t *testing.T) {
 		}
 		answer(w, 200, `{}`)
 	})
-	w.set.Begin(of("c1")).Call(w.ctx, "look", `{"order":"MH1","note":"a&b"}`)
+	w.set.Begin(of("c1"), nil).Call(w.ctx, "look", `{"order":"MH1","note":"a&b"}`)
 }
 
 // What never reaches the tool.
@@ -68,7 +68,7 @@ func TestAWrongCallIsAnObservation(t *testing.T) {
 		{"c1", "look", `{"order":`, "not valid JSON"},
 		{"c1", "look", `{"order":"` + strings.Repeat("1", maxArguments) + `"}`, "longer than"},
 	} {
-		got := w.set.Begin(of(c.customer)).Call(w.ctx, c.name, c.arguments)
+		got := w.set.Begin(of(c.customer), nil).Call(w.ctx, c.name, c.arguments)
 		if !strings.HasPrefix(got, `{"error":"`) || !strings.Contains(got, c.want) {
 			t.Errorf("%s %.60s: %s, want %s", c.name, c.arguments, got, c.want)
 		}
@@ -88,7 +88,7 @@ func TestATroubledToolIsAnObservation(t *testing.T) {
 		"a failure":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, 500, `{}`) }, "look is unavailable", gate.Failed},
 		"a wrong key":    {func(w http.ResponseWriter, _ *http.Request) { answer(w, 401, `{}`) }, "look is busy", gate.Failed},
 		"throttled":      {func(w http.ResponseWriter, _ *http.Request) { answer(w, 429, `{}`) }, "look is busy", gate.Throttled},
-		"a redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "look is unavailable", gate.Failed},
+		"a redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "look is unavailable", gate.Failed},
 		"no JSON":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "look is unavailable", gate.Failed},
 		"broken JSON":    {func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"a":`) }, "look is unavailable", gate.Failed},
 		"far too much": {func(w http.ResponseWriter, _ *http.Request) {
@@ -106,7 +106,7 @@ func TestATroubledToolIsAnObservation(t *testing.T) {
 			}
 			c.serve(w, r)
 		})
-		got := w.set.Begin(of("c1")).Call(w.ctx, "look", `{"order":"MH1"}`)
+		got := w.set.Begin(of("c1"), nil).Call(w.ctx, "look", `{"order":"MH1"}`)
 		if !strings.Contains(got, c.want) || len(got) > maxObservation+200 {
 			t.Errorf("%s: observed %.200s", name, got)
 		}
@@ -121,7 +121,7 @@ func TestATimeoutIsTheToolsAndACancelIsNobodys(t *testing.T) {
 	tool := look()
 	tool.Timeout = 30 * time.Millisecond
 	w := newWorld(t, tool, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body); <-r.Context().Done() })
-	if got := w.set.Begin(of("c1")).Call(w.ctx, "look", `{"order":"MH1"}`); !strings.Contains(got, "unavailable") || w.ended[0].Outcome != gate.Failed {
+	if got := w.set.Begin(of("c1"), nil).Call(w.ctx, "look", `{"order":"MH1"}`); !strings.Contains(got, "unavailable") || w.ended[0].Outcome != gate.Failed {
 		t.Errorf("%s, %+v", got, w.ended)
 	}
 	arrived := make(chan struct{})
@@ -132,7 +132,7 @@ func TestATimeoutIsTheToolsAndACancelIsNobodys(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(w.ctx)
 	go func() { <-arrived; cancel() }()
-	w.set.Begin(of("c1")).Call(ctx, "look", `{"order":"MH1"}`)
+	w.set.Begin(of("c1"), nil).Call(ctx, "look", `{"order":"MH1"}`)
 	if w.ended[0].Outcome != gate.Ignored || w.released != 1 {
 		t.Errorf("%+v", w.ended)
 	}
@@ -143,7 +143,7 @@ func TestASlowCallIsSlow(t *testing.T) {
 	tool := look()
 	tool.SlowAfter = time.Nanosecond
 	w := newWorld(t, tool, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{}`) })
-	if got := w.set.Begin(of("c1")).Call(w.ctx, "look", `{"order":"MH1"}`); got != "{}" || w.ended[0].Outcome != gate.Slow {
+	if got := w.set.Begin(of("c1"), nil).Call(w.ctx, "look", `{"order":"MH1"}`); got != "{}" || w.ended[0].Outcome != gate.Slow {
 		t.Errorf("%s, %+v", got, w.ended)
 	}
 }
@@ -153,7 +153,7 @@ func TestWithoutAPermitTheToolIsBusy(t *testing.T) {
 	w := newWorld(t, look(), func(http.ResponseWriter, *http.Request) { t.Error("the tool was called") })
 	for _, err := range []error{&gate.Refusal{Reason: gate.ReasonUnavailable}, context.DeadlineExceeded, errors.New("closed")} {
 		w.refusal = err
-		if got := w.set.Begin(of("c1")).Call(w.ctx, "look", `{"order":"MH1"}`); !strings.Contains(got, "look is busy") {
+		if got := w.set.Begin(of("c1"), nil).Call(w.ctx, "look", `{"order":"MH1"}`); !strings.Contains(got, "look is busy") {
 			t.Errorf("%v: %s", err, got)
 		}
 	}
@@ -163,7 +163,7 @@ func TestCallsOfOneAnswerAreBounded(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	w := newWorld(t, look(), func(w http.ResponseWriter, _ *http.Request) { calls.Add(1); answer(w, 200, `{}`) })
-	r := w.set.Begin(of("c1"))
+	r := w.set.Begin(of("c1"), nil)
 	for i := range 5 {
 		got := r.Call(w.ctx, "look", `{"order":"MH1"}`)
 		if (i >= 3) != strings.Contains(got, "often enough") {
@@ -179,14 +179,14 @@ func TestDefinitionsSpeakTheLanguageAndSayWhatIsAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, look(), nil)
 	q := of("c1")
-	if got := w.set.Begin(q).Definitions(nil)[0].Function; got.Name != "look" || got.Description != "Looks." {
+	if got := w.set.Begin(q, nil).Definitions(nil)[0].Function; got.Name != "look" || got.Description != "Looks." {
 		t.Errorf("%+v", got)
 	}
-	if r := w.set.Begin(of("")); len(r.Definitions(nil)) != 0 || !r.Anonymous() {
+	if r := w.set.Begin(of(""), nil); len(r.Definitions(nil)) != 0 || !r.Anonymous() {
 		t.Error("a tool is offered to a model whose customer has not signed in")
 	}
 	q.Ticket.Language = chat.Chinese
-	if got := w.set.Begin(q).Definitions(map[string]bool{"look": true})[0].Function; !strings.HasPrefix(got.Description, "查。（该服务目前繁忙") {
+	if got := w.set.Begin(q, nil).Definitions(map[string]bool{"look": true})[0].Function; !strings.HasPrefix(got.Description, "查。（该服务目前繁忙") {
 		t.Errorf("%+v", got)
 	}
 }

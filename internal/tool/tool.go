@@ -75,15 +75,15 @@ func know(t Tool) (*known, error) {
 	u, err := url.Parse(t.URL)
 	switch {
 	case t.Name == "":
-		return nil, errors.New("Name is empty")
+		return nil, errors.New("its Name is empty")
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("URL must be an address that begins with http:// or https://")
+		return nil, errors.New("its URL must be an address that begins with http:// or https://")
 	case t.Method != http.MethodGet && t.Method != http.MethodPost:
-		return nil, fmt.Errorf("Method must be GET or POST, is %q", t.Method)
+		return nil, fmt.Errorf("its Method must be GET or POST, is %q", t.Method)
 	case t.Timeout <= 0 || t.SlowAfter <= 0 || t.PerAnswer < 1:
-		return nil, errors.New("Timeout, SlowAfter and PerAnswer must be above 0")
+		return nil, errors.New("its Timeout, SlowAfter and PerAnswer must be above 0")
 	case t.Confirm && !t.Effect:
-		return nil, errors.New("Confirm needs Effect")
+		return nil, errors.New("its Confirm needs Effect")
 	}
 	k := &known{Tool: t, url: u}
 	k.arguments, err = newArguments(t.Schema)
