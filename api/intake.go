@@ -169,6 +169,12 @@ func (in *Intake) lastQuestion(ctx context.Context, t chat.Ticket) (chat.Event, 
 	if err != nil && !errors.Is(err, queue.ErrNotFound) {
 		return last, err
 	}
+	if rec.Seq > 0 {
+		// Written after its event: another node's may have come between the two looks.
+		if last, err = in.queue.Question(ctx, t.Tenant, t.Session); !errors.Is(err, queue.ErrNotFound) {
+			return last, err
+		}
+	}
 	return chat.Event{Seq: rec.Seq}, nil
 }
 

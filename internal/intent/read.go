@@ -90,3 +90,10 @@ func (m *Model) Probabilities(text string) map[string]float64 {
 	}
 	return of
 }
+
+// Fold returns a text as patterns see it, in simplified characters: words, signs and
+// digits stay.
+func (r *Reader) Fold(text string) string {
+	simple, _ := r.reader.han.simplified(fold(text))
+	return simple
+}

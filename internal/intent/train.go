@@ -16,6 +16,8 @@ const (
 	MaxClasses  = 200
 	MaxExamples = 20_000
 	MaxLength   = 500 // characters of one example
+
+	maxWeights = 12 << 20 // of a model: 48 MB, and as much again while it learns
 )
 
 // ErrBounds is returned when there is more, or less, to learn from than the bounds allow.
@@ -119,7 +121,7 @@ func (l *learner) gather(examples []Example) {
 			seen = append(seen, form...)
 		}
 	}
-	l.model.known = newVocabulary(seen)
+	l.model.known = newVocabulary(seen, maxWeights/len(l.model.classes))
 	l.shown = make([][][]weighted, len(examples))
 	for i := range forms {
 		for _, form := range forms[i] {

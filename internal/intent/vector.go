@@ -18,10 +18,10 @@ type slot struct {
 	number  int32 // from 1; 0: empty
 }
 
-// newVocabulary takes the features in any order, with repeats.
-func newVocabulary(seen []feature) *vocabulary {
-	slices.Sort(seen)
-	seen = slices.Compact(seen)
+// newVocabulary takes the features in any order, with repeats. When there are more than
+// the room allows, the rare ones are left out.
+func newVocabulary(seen []feature, room int) *vocabulary {
+	seen = frequent(seen, room)
 	bits := uint(1)
 	for 1<<bits < 2*len(seen) {
 		bits++
@@ -36,6 +36,27 @@ func newVocabulary(seen []feature) *vocabulary {
 		v.slots[at] = slot{f, int32(i + 1)}
 	}
 	return v
+}
+
+// frequent returns the features in order without repeats: all of them, or those that
+// were seen often enough for the rest to fit into the room.
+func frequent(seen []feature, room int) []feature {
+	slices.Sort(seen)
+	for least := 1; ; least++ {
+		var all []feature
+		for i := 0; i < len(seen); {
+			from := i
+			for i < len(seen) && seen[i] == seen[from] {
+				i++
+			}
+			if i-from >= least {
+				all = append(all, seen[from])
+			}
+		}
+		if len(all) <= room {
+			return all
+		}
+	}
 }
 
 func (v *vocabulary) home(f feature) int { return int(f * 0x9e3779b97f4a7c15 >> v.shift) }
