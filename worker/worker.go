@@ -96,6 +96,17 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 	return ans, nil
 }
 
+// Settles reports whether a ticket needs no model: its customer agrees to what was asked
+// before. history is called only where the message may be a yes.
+func (w *Worker) Settles(t *chat.Ticket, history func() []chat.Event) bool {
+	set := w.tools()
+	if set == nil || t.Customer == nil || !tool.Agrees(t.Message) {
+		return false
+	}
+	_, confirmed := set.Begin(chat.Question{Ticket: *t, History: history()}, w.cfg.Claims).Confirmed()
+	return confirmed
+}
+
 // Resume sees to its end what a ticket set out to do before its former holder was lost,
 // and tells the customer. It needs no model. An error says that nobody knows how far it
 // came: the ticket has to be taken up again.
