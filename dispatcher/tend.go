@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"sluice/internal/chat"
@@ -84,6 +85,12 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 // settles reports whether a ticket needs no model. One whose session has an earlier open
 // message waits for its turn as any other does.
 func (d *Dispatcher) settles(ctx context.Context, s *queue.Stored) (history []chat.Event, settles bool) {
+	defer func() {
+		if recover() != nil { // the chain will tell of it, if it panics as well
+			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the look at a confirmation panicked")
+			settles = false
+		}
+	}()
 	free := false
 	settles = d.worker.Settles(&s.Ticket, func() []chat.Event {
 		history, free = d.past(ctx, s)
