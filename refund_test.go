@@ -162,6 +162,30 @@ func TestManyAtOnceDoADeedOnce(t *testing.T) {
 	})
 }
 
+// An effect that needs no confirmation is the model's to wish for, and still done once.
+func TestAnEffectWithoutAConfirmationIsDoneOnceToo(t *testing.T) {
+	queuetest.Bubble(t, func(t *testing.T) {
+		r := shopRules(t, "")
+		for i := range r.Tools {
+			r.Tools[i].Confirm = false
+		}
+		w := newWorld(t, r, swift)
+		l := w.live()
+		order := w.shop.Own("c010", "paid")
+		for i, session := range []string{"s1", "s2"} {
+			got := says(l, session, refundFor+order+", CNY 1.50")
+			if got.Asks != nil || got.Deed == nil || got.Route != chat.RouteAgent || !strings.Contains(got.Reply.Text, "refund id RF") {
+				t.Errorf("%d: %q, %+v", i, got.Reply.Text, got.Deed)
+			}
+		}
+		if s := w.shop.Stats(); s.Refunds != 1 || s.Repeated != 0 {
+			t.Errorf("%+v", s)
+		}
+		l.stop()
+		w.close()
+	})
+}
+
 // What the customer agrees to needs no model.
 func TestAConfirmationNeedsNoVendor(t *testing.T) {
 	queuetest.Bubble(t, func(t *testing.T) {
