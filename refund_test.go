@@ -181,6 +181,11 @@ func TestAnEffectWithoutAConfirmationIsDoneOnceToo(t *testing.T) {
 		if s := w.shop.Stats(); s.Refunds != 1 || s.Repeated != 0 {
 			t.Errorf("%+v", s)
 		}
+		w.shop.Behave(sim.ShopBehaviour{Lose: true})
+		other := by("c009", w.ask("s3", refundFor+w.shop.Own("c009", "delivered", "shipped", "paid", "packed")+", CNY 1.50", chat.Normal, 10*time.Second))
+		if got := l.until(5*time.Minute, l.accept(other).ID)[0]; !got.Dead || !strings.Contains(got.Reply.Text, "A colleague looks into it") {
+			t.Errorf("dead %t, %q", got.Dead, got.Reply.Text)
+		}
 		l.stop()
 		w.close()
 	})

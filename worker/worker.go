@@ -92,6 +92,10 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
 		}
+		if v := a.run.Handed(); v != nil { // not in the model's words
+			ans = w.report(a.run, *v, q.Ticket.Language)
+			ans.Usage = &a.usage
+		}
 	}
 	return ans, nil
 }
