@@ -158,7 +158,10 @@ func (w *Worker) away() map[string]bool {
 // than too few: its message, the prompt, an average history and the longest answer. The
 // vendor's own count replaces it at the end.
 func (w *Worker) Estimate(t *chat.Ticket) int {
-	const around = 500 // prompt and history
+	around := 500 // prompt and history
+	if set := w.tools(); set != nil {
+		around += set.Tokens()
+	}
 	return len(t.Message)/3 + around + w.cfg.MaxTokens
 }
 
