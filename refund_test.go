@@ -99,8 +99,7 @@ func TestWithoutTheCustomersWordThereIsNoRefund(t *testing.T) {
 }
 
 // A process dies before each write of a refund, and the next one goes on, at once or long
-// after the ticket's deadline: one refund, and the customer is told of it. What had not
-// begun by then is answered as overdue.
+// after the ticket's deadline: one refund, and the customer is told of it.
 func TestARefundSurvivesACrashBeforeEachOfItsWrites(t *testing.T) {
 	for _, point := range []queue.Point{
 		queue.TakeTicket, queue.CommitTicket, queue.ClaimMade, queue.ClaimCalled, queue.ClaimDone, queue.EndTicket, queue.EndEvent, queue.EndLane,
@@ -125,14 +124,7 @@ func crashBefore(t *testing.T, point queue.Point, away time.Duration) {
 	time.Sleep(away)
 	next := w.live()
 	got := next.until(5*time.Minute, said.ID)[0]
-	begun := point != queue.TakeTicket && point != queue.CommitTicket
-	s := w.shop.Stats()
-	switch {
-	case !begun && got.Reason == chat.ReasonOverdue:
-		if s.Refunds != 0 || got.Route != chat.RouteTemplate {
-			t.Errorf("%d refunds, told %q", s.Refunds, got.Reply.Text)
-		}
-	case s.Refunds != 1 || got.Dead || !strings.Contains(got.Reply.Text, order+" has been requested"):
+	if s := w.shop.Stats(); s.Refunds != 1 || got.Dead || !strings.Contains(got.Reply.Text, order+" has been requested") {
 		t.Errorf("%d refunds, told %q, dead %t by %s, %s, %+v", s.Refunds, got.Reply.Text, got.Dead, got.Route, got.Reason, got.Failures)
 	}
 	next.stop()
@@ -164,6 +156,59 @@ func TestManyAtOnceDoADeedOnce(t *testing.T) {
 		c, err := l.queue.Claim(t.Context(), "demo", "refund_request", order)
 		if s := w.shop.Stats(); err != nil || s.Refunds != 1 || c.State != chat.ClaimDone {
 			t.Errorf("%+v, %+v, %v", s, c, err)
+		}
+		l.stop()
+		w.close()
+	})
+}
+
+// An effect that needs no confirmation is the model's to wish for, and still done once.
+func TestAnEffectWithoutAConfirmationIsDoneOnceToo(t *testing.T) {
+	queuetest.Bubble(t, func(t *testing.T) {
+		r := shopRules(t, "")
+		for i := range r.Tools {
+			r.Tools[i].Confirm = false
+		}
+		w := newWorld(t, r, swift)
+		l := w.live()
+		order := w.shop.Own("c010", "paid")
+		for i, session := range []string{"s1", "s2"} {
+			got := says(l, session, refundFor+order+", CNY 1.50")
+			if got.Asks != nil || got.Deed == nil || got.Route != chat.RouteAgent || !strings.Contains(got.Reply.Text, "refund id RF") {
+				t.Errorf("%d: %q, %+v", i, got.Reply.Text, got.Deed)
+			}
+		}
+		if s := w.shop.Stats(); s.Refunds != 1 || s.Repeated != 0 {
+			t.Errorf("%+v", s)
+		}
+		w.shop.Behave(sim.ShopBehaviour{Lose: true})
+		other := by("c009", w.ask("s3", refundFor+w.shop.Own("c009", "delivered", "shipped", "paid", "packed")+", CNY 1.50", chat.Normal, 10*time.Second))
+		if got := l.until(5*time.Minute, l.accept(other).ID)[0]; !got.Dead || !strings.Contains(got.Reply.Text, "A colleague looks into it") {
+			t.Errorf("dead %t, %q", got.Dead, got.Reply.Text)
+		}
+		l.stop()
+		w.close()
+	})
+}
+
+// What the customer agrees to needs no model.
+func TestAConfirmationNeedsNoVendor(t *testing.T) {
+	queuetest.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, shopRules(t, ""), swift)
+		l := w.live()
+		order, _ := asksFirst(l, "s1")
+		for _, v := range w.vendors {
+			if err := v.SetBehaviour(sim.Behaviour{HangShare: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 12 { // every permit of both
+			l.accept(w.ask(chat.NewSessionID(), "Hello!", chat.Normal, time.Minute))
+		}
+		time.Sleep(time.Second)
+		got := says(l, "s1", "yes")
+		if !strings.Contains(got.Reply.Text, order+" has been requested") || got.EndedAt.Sub(got.AcceptedAt) > time.Second {
+			t.Errorf("%q after %s", got.Reply.Text, got.EndedAt.Sub(got.AcceptedAt))
 		}
 		l.stop()
 		w.close()

@@ -19,6 +19,17 @@ type simCmd struct {
 	Port    int    `help:"Port of the first vendor, the others follow; 0: any free ports." default:"9101"`
 }
 
+// addShop adds the demo shop. An address that nobody asked for may be taken: then it is any.
+func (c *simCmd) addShop(ctx context.Context, server *sim.Server) error {
+	switch c.Shop {
+	case "":
+		return nil
+	case sim.DefaultShopAddr:
+		return addShop(ctx, server)
+	}
+	return server.AddShop(ctx, c.Shop)
+}
+
 // Run serves until the context ends.
 func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	vendors := sim.Defaults()
@@ -33,10 +44,8 @@ func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.Shop != "" {
-		if err := server.AddShop(ctx, c.Shop); err != nil {
-			return errors.Join(err, server.Close())
-		}
+	if err := c.addShop(ctx, server); err != nil {
+		return errors.Join(err, server.Close())
 	}
 	_, _ = fmt.Fprintln(out, "Simulated vendors are ready.")
 	for _, v := range server.Vendors() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -28,8 +29,8 @@ const (
 	toolIdle    = 32 // connections kept to each host
 )
 
-// toolbox is the tools of the rules in force. It is safe for concurrent use once fields
-// stand.
+// toolbox is the tools of the rules in force. It is safe for concurrent use once getenv and
+// shop stand.
 type toolbox struct {
 	transport *http.Transport
 	getenv    func(string) string
@@ -38,11 +39,13 @@ type toolbox struct {
 }
 
 func newToolbox(dial dialer) *toolbox {
-	b := &toolbox{getenv: os.Getenv, transport: &http.Transport{
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: toolConnect}).DialContext
+	}
+	return &toolbox{getenv: os.Getenv, transport: &http.Transport{
 		DialContext: dial, MaxIdleConnsPerHost: toolIdle, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: toolConnect, Proxy: http.ProxyFromEnvironment,
 	}}
-	return b
 }
 
 // inForce returns the tools in force.

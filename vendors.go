@@ -18,11 +18,11 @@ func openFleet(ctx context.Context, r *rules.Rules, getenv func(string) string) 
 		return openReal(ctx, r, getenv)
 	}
 	server, err := listenSim(ctx, r)
-	if err == nil {
-		err = addShop(ctx, server)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if err := addShop(ctx, server); err != nil {
+		return nil, errors.Join(err, server.Close())
 	}
 	f, err := newFleet(r, func(v rules.Vendor, endpoint int) (url, key string) {
 		doors := server.URLs(v.Name)
@@ -47,11 +47,11 @@ func openReal(ctx context.Context, r *rules.Rules, getenv func(string) string) (
 	}
 	if slices.ContainsFunc(r.Tools, atShop) {
 		server, err := sim.Listen(ctx, "", nil)
-		if err == nil {
-			err = addShop(ctx, server)
-		}
 		if err != nil {
 			return nil, err
+		}
+		if err := addShop(ctx, server); err != nil {
+			return nil, errors.Join(err, server.Close())
 		}
 		f.shop = server
 		return f, f.visit(r, server.ShopURL(), getenv)
@@ -64,10 +64,7 @@ func addShop(ctx context.Context, server *sim.Server) error {
 	if server.AddShop(ctx, sim.DefaultShopAddr) == nil {
 		return nil
 	}
-	if err := server.AddShop(ctx, "127.0.0.1:0"); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	return nil
+	return server.AddShop(ctx, "127.0.0.1:0")
 }
 
 // openRemoteFleet makes the clients of a process on a cluster. No vendor is simulated

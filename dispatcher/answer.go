@@ -46,10 +46,9 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 	d.conclude(ctx, j, s, outcome{ans, failed, caller})
 }
 
-// resume takes a ticket that set out to do what cannot be undone, and whose former holder
-// was lost, and sees that to its end. That needs neither a vendor nor a turn, and has no
-// deadline.
-func (d *Dispatcher) resume(ctx context.Context, j *job, s queue.Stored) {
+// alone works on a ticket that needs neither a vendor nor a turn, and has no deadline:
+// what its customer agreed to is done, or seen to its end after its former holder was lost.
+func (d *Dispatcher) alone(ctx context.Context, j *job, s queue.Stored, work func(context.Context, *queue.Stored) (chat.Answer, error)) {
 	d.held.setWaiting(j, false)
 	taken, err := d.queue.Take(ctx, s, time.Now())
 	if err != nil {
@@ -61,7 +60,7 @@ func (d *Dispatcher) resume(ctx context.Context, j *job, s queue.Stored) {
 	ans, failed := d.guarded(&taken, func() (chat.Answer, error) {
 		ctx, cancel := context.WithTimeout(gate.WithCaller(ctx, caller), d.cfg.Answer)
 		defer cancel()
-		return d.worker.Resume(ctx, chat.Question{Ticket: taken.Ticket})
+		return work(ctx, &taken)
 	})
 	heeded()
 	d.conclude(ctx, j, taken, outcome{ans, failed, caller})
@@ -121,14 +120,19 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 		out := d.newStream(s)
 		defer out.close()
-		return d.worker.Answer(ctx, chat.Question{Ticket: s.Ticket, History: history, Commit: func(ctx context.Context, deed chat.Deed) error {
-			stored, err := d.queue.Commit(ctx, *s, deed)
-			if err == nil {
-				s.Deed, s.Rev = stored.Deed, stored.Rev
-			}
-			return err
-		}}, out.write)
+		return d.worker.Answer(ctx, d.question(s, history), out.write)
 	})
+}
+
+// question makes the question of a ticket that was taken, which may commit it to a deed.
+func (d *Dispatcher) question(s *queue.Stored, history []chat.Event) chat.Question {
+	return chat.Question{Ticket: s.Ticket, History: history, Commit: func(ctx context.Context, deed chat.Deed) error {
+		stored, err := d.queue.Commit(ctx, *s, deed)
+		if err == nil {
+			s.Deed, s.Rev = stored.Deed, stored.Rev
+		}
+		return err
+	}}
 }
 
 // guarded makes a failed answer of a panic: the same message would end the next process as

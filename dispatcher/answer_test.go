@@ -62,6 +62,13 @@ func (f fragile) Answer(ctx context.Context, q chat.Question, stream func(string
 	return chat.Answer{Reply: chat.Reply{Text: "fine"}, Route: chat.RouteAgent}, nil
 }
 
+func (f fragile) Settles(t *chat.Ticket, _ func() []chat.Event) bool {
+	if t.Message == "poison" {
+		panic(t.Message)
+	}
+	return false
+}
+
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
 
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {

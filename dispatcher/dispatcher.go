@@ -27,6 +27,9 @@ type Worker interface {
 	// Answer works out the answer with the best chain. stream gets the text meant for
 	// the customer as it comes; it never blocks.
 	Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error)
+	// Settles reports whether a ticket needs no model: its customer agrees to what was asked
+	// before. history is called where the message alone does not tell.
+	Settles(t *chat.Ticket, history func() []chat.Event) bool
 	// Resume sees to its end what a ticket set out to do and what cannot be undone. After
 	// an error nobody knows how far it came.
 	Resume(ctx context.Context, q chat.Question) (chat.Answer, error)

@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"sluice/internal/chat"
@@ -41,7 +42,15 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		return
 	}
 	if s.Deed != nil {
-		d.resume(ctx, j, s)
+		d.alone(ctx, j, s, func(ctx context.Context, s *queue.Stored) (chat.Answer, error) {
+			return d.worker.Resume(ctx, chat.Question{Ticket: s.Ticket})
+		})
+		return
+	}
+	if history, settles := d.settles(ctx, &s); settles {
+		d.alone(ctx, j, s, func(ctx context.Context, s *queue.Stored) (chat.Answer, error) {
+			return d.worker.Answer(ctx, d.question(s, history), func(string) {})
+		})
 		return
 	}
 	for {
@@ -71,6 +80,23 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 			return
 		}
 	}
+}
+
+// settles reports whether a ticket needs no model. One whose session has an earlier open
+// message waits for its turn as any other does.
+func (d *Dispatcher) settles(ctx context.Context, s *queue.Stored) (history []chat.Event, settles bool) {
+	defer func() {
+		if recover() != nil { // the chain will tell of it, if it panics as well
+			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the look at a confirmation panicked")
+			settles = false
+		}
+	}()
+	free := false
+	settles = d.worker.Settles(&s.Ticket, func() []chat.Event {
+		history, free = d.past(ctx, s)
+		return history
+	})
+	return history, settles && free
 }
 
 // line stands at the controller until a permit comes, the controller refuses one, the

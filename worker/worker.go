@@ -92,8 +92,23 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
 		}
+		if v := a.run.Handed(); v != nil { // not in the model's words
+			ans = w.report(a.run, *v, q.Ticket.Language)
+			ans.Usage = &a.usage
+		}
 	}
 	return ans, nil
+}
+
+// Settles reports whether a ticket needs no model: its customer agrees to what was asked
+// before. history is called only where the message may be a yes.
+func (w *Worker) Settles(t *chat.Ticket, history func() []chat.Event) bool {
+	set := w.tools()
+	if set == nil || t.Customer == nil || !tool.Agrees(t.Message) {
+		return false
+	}
+	_, confirmed := set.Begin(chat.Question{Ticket: *t, History: history()}, w.cfg.Claims).Confirmed()
+	return confirmed
 }
 
 // Resume sees to its end what a ticket set out to do before its former holder was lost,
@@ -143,7 +158,10 @@ func (w *Worker) away() map[string]bool {
 // than too few: its message, the prompt, an average history and the longest answer. The
 // vendor's own count replaces it at the end.
 func (w *Worker) Estimate(t *chat.Ticket) int {
-	const around = 500 // prompt and history
+	around := 500 // prompt and history
+	if set := w.tools(); set != nil {
+		around += set.Tokens()
+	}
 	return len(t.Message)/3 + around + w.cfg.MaxTokens
 }
 

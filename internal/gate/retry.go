@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,7 @@ func ask(messages []llms.MessageContent, options []llms.CallOption) *question {
 	for _, option := range options {
 		option(&set)
 	}
-	q.tokens = Estimate(messages) + set.MaxTokens
+	q.tokens = Estimate(messages) + offered(set.Tools) + set.MaxTokens
 	if stream := set.StreamingFunc; stream != nil {
 		q.options = append(q.options, llms.WithStreamingFunc(func(ctx context.Context, piece []byte) error {
 			if len(piece) > 0 {
@@ -57,6 +58,21 @@ func Estimate(messages []llms.MessageContent) int {
 					size += len(part.FunctionCall.Name) + len(part.FunctionCall.Arguments)
 				}
 			}
+		}
+	}
+	return (size + bytesPerToken - 1) / bytesPerToken
+}
+
+// offered returns how many tokens the definitions of tools have.
+func offered(tools []llms.Tool) int {
+	size := 0
+	for _, t := range tools {
+		if t.Function == nil {
+			continue
+		}
+		size += len(t.Function.Name) + len(t.Function.Description)
+		if schema, ok := t.Function.Parameters.(json.RawMessage); ok {
+			size += len(schema)
 		}
 	}
 	return (size + bytesPerToken - 1) / bytesPerToken

@@ -2,9 +2,12 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
 )
@@ -125,5 +128,16 @@ func TestACallerEntersAToolAsAStepOfItsTicket(t *testing.T) {
 	e.Done(End{Outcome: Good})
 	if len(g.ends) != 1 || g.ends[0].Outcome != Good || g.back != 1 {
 		t.Errorf("%+v, %d back", g.ends, g.back)
+	}
+}
+
+func TestOfferedToolsAreReserved(t *testing.T) {
+	t.Parallel()
+	tools := []llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
+		Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object"}`),
+	}}, {}}
+	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "hello!")}
+	if got := ask(messages, []llms.CallOption{llms.WithTools(tools), llms.WithMaxTokens(100)}).tokens; got != 2+9+100 {
+		t.Errorf("%d tokens", got)
 	}
 }

@@ -34,7 +34,7 @@ func (r *Run) Confirmed() (chat.Deed, bool) {
 			last = e
 		}
 	}
-	if last.Who != chat.ByBot || last.Asks == nil || r.customer() == "" || !affirms(ticket.Message) {
+	if last.Who != chat.ByBot || last.Asks == nil || r.customer() == "" || !Agrees(ticket.Message) {
 		return chat.Deed{}, false
 	}
 	t := r.set.named(last.Asks.Tool)
@@ -64,8 +64,14 @@ var manners = map[string]bool{
 	"please": true, "thanks": true, "thank you": true,
 }
 
-// affirms reports whether a message says yes and nothing else.
-func affirms(message string) bool {
+// longestYes is in bytes: nobody needs more.
+const longestYes = 200
+
+// Agrees reports whether a message says yes and nothing else.
+func Agrees(message string) bool {
+	if len(message) > longestYes {
+		return false
+	}
 	agreed := false
 	parts := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(message)), func(r rune) bool {
 		return r == ',' || r == '.' || r == '!' || r == ';' || r == '\n' || r == '。' || r == '、' || r == '~'

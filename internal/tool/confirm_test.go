@@ -13,7 +13,7 @@ func TestOnlyAYesIsAYes(t *testing.T) {
 		"yes", "Yes.", "YES!", "Yes, please", "ok", "OK, go ahead", "I confirm", "  confirm  ", "please confirm", "sure, thanks", "yes\nplease do",
 		"确认", "确认。", "确认！", "好的", "好的，确认", "是的，谢谢", "请提交", "我同意", "可以的", "嗯，好吧", "确认吧", "ｙｅｓ", "同意，麻烦了",
 	} {
-		if !affirms(s) {
+		if !Agrees(s) {
 			t.Errorf("%q is a yes", s)
 		}
 	}
@@ -22,7 +22,7 @@ func TestOnlyAYesIsAYes(t *testing.T) {
 		"yes no", "okay, but not this order", "confirm MH1", "yes :)", "我不确认", "不", "不是的", "不好", "好像不对", "确认不退", "不同意", "不可以", "谢谢",
 		"确认？", "好的，但是换一个订单", "别确认", "是吗", "可以吗", "确认 退 100", "先不提交", "\"yes\"", "<b>yes</b>",
 	} {
-		if affirms(s) {
+		if Agrees(s) {
 			t.Errorf("%q is no yes", s)
 		}
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type Run struct {
 	calls     map[string]int
 	asks      *chat.Deed // what the customer is to be asked for
 	committed bool
+	handed    *Verdict // of a deed that a person has to look at
 	fault     error
 }
 
@@ -73,6 +75,7 @@ func (r *Run) Anonymous() bool {
 func (r *Run) Call(ctx context.Context, name, args string) (observation string) {
 	defer func() {
 		if recover() != nil {
+			r.unsettled()
 			observation = r.complain(r.texts().failed, name)
 		}
 	}()
@@ -138,12 +141,30 @@ func (r *Run) Commit(ctx context.Context, deed chat.Deed) (Verdict, error) {
 	if err == nil {
 		v, err = r.Perform(ctx, deed)
 	}
-	if err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.fault = err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault = err; err == nil && v.Outcome == Handed {
+		r.handed = &v
 	}
 	return v, err
+}
+
+// Handed returns what came of a deed that a person has to look at; nil: none has to.
+func (r *Run) Handed() *Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.handed
+}
+
+var errUnsettled = errors.New("a panic kept a deed from its end")
+
+// unsettled notes after a panic that a deed may have begun.
+func (r *Run) unsettled() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.committed && r.fault == nil {
+		r.fault = errUnsettled
+	}
 }
 
 // count counts a call; false: there were as many as an answer may make.
@@ -163,13 +184,12 @@ func (r *Run) reach(ctx context.Context, t *known, req request) result {
 	if err != nil {
 		return result{state: busy}
 	}
-	var got result
 	ended := gate.End{}
 	defer func() { entry.Done(ended) }() // also of a panic
 	ctx, stop := entry.Context(ctx)
 	defer stop()
 	began := time.Now()
-	got = r.send(ctx, t, req)
+	got := r.send(ctx, t, req)
 	if ctx.Err() != nil {
 		return result{state: unknown} // the answer was cancelled, or the permit is lost: nobody is to blame
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sluice/internal/chat"
 )
 
 // Tool describes one service.
@@ -92,6 +94,15 @@ func know(t Tool) (*known, error) {
 
 // Empty reports whether there are no tools.
 func (s *Set) Empty() bool { return len(s.tools) == 0 }
+
+// Tokens returns about how many tokens the definitions have, rather too many than too few.
+func (s *Set) Tokens() int {
+	size := 0
+	for _, t := range s.tools {
+		size += len(t.Description[chat.Chinese]) + len(t.arguments.text)
+	}
+	return size / 3
+}
 
 func (s *Set) named(name string) *known {
 	for _, t := range s.tools {
