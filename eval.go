@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"sluice/internal/eval"
+	"sluice/internal/faq"
 	"sluice/internal/intent"
 	"sluice/internal/rules"
 )
@@ -17,19 +17,13 @@ import (
 type evalCmd struct {
 	Rules   string `help:"Rules file; none: the shipped rules." env:"SLUICE_RULES"`
 	Intents string `help:"Labelled messages to judge on: CSV with the columns text, intent and optionally lang (none: a tenth of the examples, held back)." type:"path"`
-	FAQ     string `name:"faq" help:"Labelled questions of the knowledge base." type:"path"`
+	FAQ     string `name:"faq" help:"Labelled questions to judge the FAQ on: CSV with the columns text, faq_id (empty: no entry answers) and optionally lang." type:"path"`
 	Curve   bool   `help:"Show too what a quarter, a half and three quarters of the examples reach."`
 	JSON    bool   `name:"json" help:"Write JSON."`
 }
 
-// errNoFAQ says that half of the command is still to come.
-var errNoFAQ = errors.New("--faq: the knowledge base has no FAQ yet")
-
 // Run learns as a serving process does, judges, and writes what it found.
 func (c *evalCmd) Run(ctx context.Context, out io.Writer) error {
-	if c.FAQ != "" {
-		return errNoFAQ
-	}
 	name, doc, err := readRules(c.Rules)
 	if err != nil {
 		return err
@@ -69,6 +63,10 @@ func (c *evalCmd) judge(ctx context.Context, r *rules.Rules) (*eval.Report, erro
 	} else if judge, err = readLabelled(c.Intents, r); err != nil {
 		return nil, err
 	}
+	quiz, err := c.readQuiz()
+	if err != nil {
+		return nil, err
+	}
 	model, err := intent.Train(ctx, learn, nil)
 	if err != nil {
 		return nil, err
@@ -82,6 +80,13 @@ func (c *evalCmd) judge(ctx context.Context, r *rules.Rules) (*eval.Report, erro
 			return nil, err
 		}
 	}
+	if quiz != nil {
+		base, err := faq.Build(ctx, quiz.entries, model)
+		if err != nil {
+			return nil, fmt.Errorf("build the FAQ: %w", err)
+		}
+		found.JudgeFAQ(base, quiz.questions)
+	}
 	for _, name := range added(r) {
 		trial, err := classifier.Try(ctx, examples, name)
 		if err != nil {
@@ -90,6 +95,30 @@ func (c *evalCmd) judge(ctx context.Context, r *rules.Rules) (*eval.Report, erro
 		found.Added = append(found.Added, trial)
 	}
 	return found, nil
+}
+
+// quiz is the shipped FAQ and what it is judged on.
+type quiz struct {
+	entries   []faq.Entry
+	questions []faq.Labelled
+}
+
+// readQuiz reads what --faq names; without it there is none.
+func (c *evalCmd) readQuiz() (*quiz, error) {
+	if c.FAQ == "" {
+		return nil, nil
+	}
+	entries, err := faq.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(c.FAQ)
+	if err != nil {
+		return nil, fmt.Errorf("read labelled questions: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	questions, err := faq.ReadLabelled(c.FAQ, f, entries)
+	return &quiz{entries, questions}, err
 }
 
 func readLabelled(file string, r *rules.Rules) ([]intent.Example, error) {

@@ -71,7 +71,7 @@ func TestEvalSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--intents", labels}, labels + `:2: intent must be one of the rules', is "nonsense"`},
 		{[]string{"--intents", labels + ".none"}, "no such file"},
-		{[]string{"--faq", labels}, "--faq: the knowledge base has no FAQ yet"},
+		{[]string{"--faq", labels}, labels + ":1: must have the columns text and faq_id, has text, intent"},
 	} {
 		var out, errOut bytes.Buffer
 		if code := run(t.Context(), append([]string{"eval"}, c.args...), &out, &errOut); code != 1 || !strings.Contains(errOut.String(), c.want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -81,7 +82,12 @@ func (s steered) States(context.Context) (map[string]api.VendorState, error) {
 	}
 	all := map[string]api.VendorState{}
 	for name, v := range told {
-		all[name] = api.VendorState{InUse: v.InUse, Limit: v.Limit, Breaker: string(v.State)}
+		s := api.VendorState{InUse: v.InUse, Limit: v.Limit, Breaker: string(v.State)}
+		if pause := v.Throttle.PauseFor; pause > 0 {
+			until := time.Now().Add(pause).UTC().Truncate(time.Second)
+			s.PausedUntil = &until
+		}
+		all[name] = s
 	}
 	return all, nil
 }

@@ -177,14 +177,13 @@ func (l *live) keepSizes(ctx context.Context) {
 			continue
 		}
 		mine, err := l.queue.Duty(ctx, "sizes", sizesEvery)
-		done := false
 		if err == nil && mine {
-			done, err = l.queue.Resize(ctx, bounds(now.rules), now.rules.Retention.Events)
+			err = l.queue.Resize(ctx, bounds(now.rules), now.rules.Retention.Events)
 		}
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() == nil:
 			l.log.Warn().Err(err).Msg("sizes of the streams, trying again")
-		}
-		if done {
+		case err == nil && mine:
 			sized = now.rev
 		}
 	}

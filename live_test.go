@@ -178,7 +178,7 @@ func TestBoundsFollowTheRulesAndDeleteNoJob(t *testing.T) {
 		}
 		one.put(t, "lanes: {high: {bound: 1}}\n"+smallRules)
 		time.Sleep(5 * time.Second)
-		standing(3, 3)
+		standing(3, 1)
 		for depth := 2; depth >= 1; depth-- {
 			var job *queue.Job
 			if err := one.e.queue.Pull(t.Context(), chat.High, 1, time.Second, func(j *queue.Job) { job = j }); err != nil {
@@ -188,7 +188,7 @@ func TestBoundsFollowTheRulesAndDeleteNoJob(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)
-			standing(depth, depth)
+			standing(depth, 1)
 		}
 		one.put(t, "lanes: {high: {bound: 9}}\n"+smallRules)
 		time.Sleep(3 * time.Second)

@@ -13,8 +13,8 @@ import (
 )
 
 // watch tells the gate how the calls of a vendor end. A good one is slow if its first
-// token came later than slow_after, or a gap between tokens was longer than that and than
-// half of the gap's own limit: never because the answer is long.
+// token came later than slow_after, or a gap between tokens was longer than that: never
+// because the answer is long.
 func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 	return func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 		ctx, timing := llm.WithTiming(ctx)
@@ -28,7 +28,7 @@ func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.Co
 				End: gate.End{Outcome: gate.Good, Tokens: usage.PromptTokens + usage.CompletionTokens},
 				Cut: !llm.Drained(resp),
 			}
-			if timing.FirstToken() > v.Breaker.SlowAfter || timing.Gap() > max(v.Breaker.SlowAfter, v.Timeouts.Gap/2) {
+			if timing.FirstToken() > v.Breaker.SlowAfter || timing.Gap() > v.Breaker.SlowAfter {
 				got.Outcome = gate.Slow
 			}
 			return got

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,9 +13,10 @@ import (
 
 // VendorState is what the controller knows about a vendor.
 type VendorState struct {
-	InUse   int    `json:"in_use" doc:"permits"`
-	Limit   int    `json:"limit" doc:"permits, as in force now"`
-	Breaker string `json:"breaker,omitempty" doc:"closed, half-open or open"`
+	InUse       int        `json:"in_use" doc:"permits"`
+	Limit       int        `json:"limit" doc:"permits, as in force now: 0 while it is paused or open, fewer after a 429 and in a ramp"`
+	Breaker     string     `json:"breaker,omitempty" doc:"closed, half-open or open"`
+	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"after a 429; closing the breaker ends the pause too"`
 }
 
 // Vendors tells of the calls under way, and steers breakers by hand.

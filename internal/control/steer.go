@@ -21,22 +21,42 @@ type steering struct {
 	Open   bool   `json:"open"` // the breaker: no call goes
 }
 
-// Steer opens a vendor's breaker until it is closed again, or closes it at once. It
-// goes to whoever is elected, and the next controllers keep to it. ErrUnknown: there is
-// no such vendor; queue.ErrAbsent: there is no controller.
+// How long an operator's word waits for a controller that grants, and how often it is said
+// again: twice is as good as once.
+const (
+	steerLimit = 5 * time.Second
+	steerAgain = 250 * time.Millisecond
+)
+
+// Steer opens a vendor's breaker until it is closed again, or closes it at once and ends a
+// pause. It goes to whoever is elected, and the next controllers keep to it. ErrUnknown:
+// there is no such vendor; queue.ErrAbsent: there is no controller.
 func (m *Member) Steer(ctx context.Context, vendor string, open bool) error {
 	body, err := json.Marshal(steering{Vendor: vendor, Open: open})
 	if err != nil {
 		return fmt.Errorf("encode word about vendor %s: %w", vendor, err)
 	}
-	answer, err := m.queue.AskSteer(ctx, body)
-	if err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(ctx, steerLimit)
+	defer cancel()
+	for {
+		answer, err := m.say(ctx, body)
+		switch {
+		case err == nil && string(answer) != steered:
+			return fmt.Errorf("vendor %s: %w", vendor, ErrUnknown)
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return queue.ErrAbsent
+		}
+		pause(ctx, steerAgain)
 	}
-	if string(answer) != steered {
-		return fmt.Errorf("vendor %s: %w", vendor, ErrUnknown)
-	}
-	return nil
+}
+
+// say says an operator's word once. A controller that does not grant yet leaves it unanswered.
+func (m *Member) say(ctx context.Context, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, steerAgain)
+	defer cancel()
+	return m.queue.AskSteer(ctx, body)
 }
 
 // steered is the answer to a word that was obeyed.

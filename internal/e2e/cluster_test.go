@@ -107,7 +107,7 @@ func (c *cluster) useAllGates() *cluster {
 	}
 	c.rules = rulesFile(c.t, strings.NewReplacer(
 		"high: {", "high: {elastic: true, ",
-		"warmup: false", "warmup: false, elastic: 0.25, qps: 100, tokens_per_minute: 2000000, retry: {attempts: 3, permits: 0.1}",
+		"warmup: false", "warmup: false, elastic: 0.25, qps: 100, tokens_per_minute: 2000000, retry: {attempts: 3, permits: 0.1}, breaker: {slow_after: 20s}", // chunks come each 5 s
 	).Replace(string(text)))
 	return c
 }

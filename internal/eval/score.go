@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sluice/internal/faq"
 	"sluice/internal/intent"
 )
 
@@ -12,12 +13,13 @@ const All = "all"
 
 // Report is what was found.
 type Report struct {
-	Intents    map[string]Score `json:"intents"`    // by language, and All
-	Confusions []Confusion      `json:"confusions"` // the most frequent first
-	Curve      []Point          `json:"curve,omitempty"`
-	Added      []intent.Trial   `json:"added,omitempty"` // intents that the rules add to the shipped ones
-	Judged     string           `json:"judged"`          // what the messages are
-	Learnt     int              `json:"learnt"`          // examples
+	Intents    map[string]Score     `json:"intents"`       // by language, and All
+	FAQ        map[string]faq.Score `json:"faq,omitempty"` // by language, and All; none: it was not asked
+	Confusions []Confusion          `json:"confusions"`    // the most frequent first
+	Curve      []Point              `json:"curve,omitempty"`
+	Added      []intent.Trial       `json:"added,omitempty"` // intents that the rules add to the shipped ones
+	Judged     string               `json:"judged"`          // what the messages are
+	Learnt     int                  `json:"learnt"`          // examples
 }
 
 // Score says how well the messages of one language are understood.
@@ -69,6 +71,12 @@ func Judge(c *intent.Classifier, messages []intent.Example) *Report {
 		r.Intents[language] = t.score()
 	}
 	return r
+}
+
+// JudgeFAQ asks the base the questions and compares.
+func (r *Report) JudgeFAQ(b *faq.Base, questions []faq.Labelled) {
+	r.FAQ = faq.Evaluate(b, questions)
+	faq.Cost(b, questions, r.FAQ, cpuTime)
 }
 
 // tally counts the messages of one language.

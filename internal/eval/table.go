@@ -31,6 +31,10 @@ func (r *Report) Table(w io.Writer) error {
 		}
 		grid.Write(&b)
 	}
+	if len(r.FAQ) > 0 {
+		b.WriteString("\nquestions of the FAQ\n")
+		r.faq().Write(&b)
+	}
 	if len(r.Curve) > 0 {
 		b.WriteString("\naccuracy by the number of examples\n")
 		r.curve().Write(&b)
@@ -45,16 +49,16 @@ func (r *Report) Table(w io.Writer) error {
 	return nil
 }
 
-// languages are those of the report, All first.
-func (r *Report) languages() []string {
-	all := slices.Sorted(maps.Keys(r.Intents))
+// languages are those of the scores, All first.
+func languages[S any](scores map[string]S) []string {
+	all := slices.Sorted(maps.Keys(scores))
 	i := slices.Index(all, All)
 	return append([]string{All}, slices.Delete(all, i, i+1)...)
 }
 
 func (r *Report) scores() report.Grid {
 	grid := report.Grid{{"language", "messages", "accuracy", "macro F1", "urgent recall", "urgent precision", "unknown", "CPU µs"}}
-	for _, language := range r.languages() {
+	for _, language := range languages(r.Intents) {
 		s := r.Intents[language]
 		grid = append(grid, []string{
 			language, strconv.Itoa(s.Messages), figure(s.Accuracy), figure(s.MacroF1),
@@ -64,16 +68,28 @@ func (r *Report) scores() report.Grid {
 	return grid
 }
 
+func (r *Report) faq() report.Grid {
+	grid := report.Grid{{"language", "questions", "recall@1", "recall@3", "answered", "shown", "wrong of answered", "false answers", "CPU µs"}}
+	for _, language := range languages(r.FAQ) {
+		s := r.FAQ[language]
+		grid = append(grid, []string{
+			language, strconv.Itoa(s.Questions), figure(s.Recall1), figure(s.Recall3), figure(s.Answered), figure(s.Shown),
+			figure(s.Wrong), figure(s.False), fmt.Sprintf("%.0f", s.CPU),
+		})
+	}
+	return grid
+}
+
 func (r *Report) curve() report.Grid {
-	languages := r.languages()
+	all := languages(r.Intents)
 	head := []string{"examples"}
-	for _, language := range languages {
+	for _, language := range all {
 		head = append(head, language, "urgent R / P")
 	}
 	grid := report.Grid{head}
 	for _, p := range r.Curve {
 		row := []string{fmt.Sprintf("%d (%.0f %%)", p.Learnt, 100*p.Share)}
-		for _, language := range languages {
+		for _, language := range all {
 			s := p.Scores[language]
 			row = append(row, figure(s.Accuracy), figure(s.Urgent.Recall)+" / "+figure(s.Urgent.Precision))
 		}

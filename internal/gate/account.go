@@ -60,6 +60,18 @@ func (a *account) limit(now time.Time) int {
 	return min(a.cfg.Limit, a.throttle.Limit(now))
 }
 
+// inForce is limit as the breaker allows it now: what operators see.
+func (a *account) inForce(now time.Time) int {
+	limit := a.limit(now)
+	switch {
+	case a.shut || a.throttle.Paused(now):
+		return 0
+	case a.breaker == nil:
+		return limit
+	}
+	return a.breaker.Most(now, limit)
+}
+
 // elastic returns how many of limit are elastic: the configured part of it.
 func (a *account) elastic(limit int) int { return limit * a.cfg.Elastic / a.cfg.Limit }
 
@@ -188,7 +200,7 @@ func change[K comparable](counts map[K]int, key K, by int) {
 // must know that no holder tells.
 type AccountState struct {
 	InUse    int              `json:"in_use"`
-	Limit    int              `json:"limit"` // permits that may be in use now
+	Limit    int              `json:"limit"` // permits that may be in use now: after a cut, in a ramp
 	State    BreakerState     `json:"state"`
 	Shut     bool             `json:"shut,omitempty"` // by an operator
 	Breaker  *BreakerSnapshot `json:"breaker,omitempty"`
@@ -201,7 +213,7 @@ type AccountState struct {
 func (t *Table) States(now time.Time) map[string]AccountState {
 	all := map[string]AccountState{}
 	for name, a := range t.accounts {
-		s := AccountState{InUse: a.inUse, Limit: a.limit(now), State: a.state(now), Shut: a.shut, Throttle: a.throttle.Snapshot(now), Calls: a.calls.Snapshot(now), Tokens: a.tokens.Snapshot(now)}
+		s := AccountState{InUse: a.inUse, Limit: a.inForce(now), State: a.state(now), Shut: a.shut, Throttle: a.throttle.Snapshot(now), Calls: a.calls.Snapshot(now), Tokens: a.tokens.Snapshot(now)}
 		if a.breaker != nil {
 			b := a.breaker.Snapshot(now)
 			s.Breaker = &b
@@ -212,14 +224,17 @@ func (t *Table) States(now time.Time) map[string]AccountState {
 }
 
 // Steer shuts a vendor on an operator's word, or lets calls through again at once, whatever
-// its breaker has seen. False: there is no such vendor.
+// its breaker has seen and however long it is paused. False: there is no such vendor.
 func (t *Table) Steer(vendor string, open bool, now time.Time) bool {
 	a := t.accounts[vendor]
 	if a == nil || a.removed {
 		return false
 	}
-	if a.shut = open; !open && a.breaker != nil {
-		a.breaker.Reset(now)
+	if a.shut = open; !open {
+		a.throttle.Lift(now)
+		if a.breaker != nil {
+			a.breaker.Reset(now)
+		}
 	}
 	return true
 }

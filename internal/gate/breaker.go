@@ -61,6 +61,17 @@ func (b *Breaker) Allow(now time.Time, inFlight, limit int) bool {
 	return false
 }
 
+// Most returns how many of limit calls may be in flight at now.
+func (b *Breaker) Most(now time.Time, limit int) int {
+	switch b.State(now) {
+	case BreakerClosed:
+		return b.rampShare(now, limit)
+	case BreakerHalfOpen:
+		return min(b.cfg.Probes, limit)
+	}
+	return 0
+}
+
 // Begin notes that a call was let in; half open it is a probe.
 func (b *Breaker) Begin(id uint64, now time.Time) {
 	b.advance(now)

@@ -134,9 +134,11 @@ func backends(t *testing.T, attempts int, all map[string]*script) *Model {
 	return m
 }
 
-// saved is a table whose budget has retries saved by earlier calls.
+// saved is a table whose budget has paid back what it was lent, and has retries saved by so
+// many calls since.
 func saved(cfg Config, calls int) *Table {
 	tb := NewTable(cfg)
+	tb.budget.saved, tb.budget.owed = 0, 0
 	for range calls {
 		tb.budget.Call()
 	}

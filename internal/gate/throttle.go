@@ -52,6 +52,13 @@ func (t *Throttle) Hit(grantedAt, now time.Time, retryAfter time.Duration) {
 	t.below = t.configured - max(t.limit()*cutTenths/10, t.floor())
 }
 
+// Lift ends a pause at an operator's word. What was cut stays cut.
+func (t *Throttle) Lift(now time.Time) {
+	if t.Paused(now) {
+		t.until, t.cleanAt = now, now
+	}
+}
+
 // Tick raises a limit that was cut by one for each 10 s without a hit. A pause does
 // not count: nothing was tried in it.
 func (t *Throttle) Tick(now time.Time) {

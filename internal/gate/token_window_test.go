@@ -214,7 +214,7 @@ func TestTwoHundredAtABarrierShareTheWindow(t *testing.T) {
 // concurrency had used up its place in the minute. Here asking changes nothing.
 func TestAskingChangesNoCounter(t *testing.T) {
 	t.Parallel()
-	calls, tokens, budget, w := NewCallWindow(1), NewTokenWindow(1000), NewRetryBudget(0.1), newWard(BreakerConfig{})
+	calls, tokens, budget, w := NewCallWindow(1), NewTokenWindow(1000), &RetryBudget{share: 1}, newWard(BreakerConfig{})
 	calls.Take(begin)
 	tokens.Take(1, 900, begin)
 	w.begin()

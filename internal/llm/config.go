@@ -44,8 +44,8 @@ type Timeouts struct {
 	// FirstToken bounds a streamed call, from when it has a connection or opens one, to the first text, reasoning or
 	// tool call. Role deltas and keep-alive comments are not tokens. Defaults to 10s.
 	FirstToken time.Duration
-	// Gap bounds the silence between two events after the first token; time that the streaming function takes is not
-	// counted. Defaults to 15s.
+	// Gap bounds the silence between two tokens: pieces without any, and comments, do not end it. Time that the streaming
+	// function takes is not counted. Defaults to 15s.
 	Gap time.Duration
 	// Call bounds a call that is not streamed. Defaults to 60s.
 	Call time.Duration

@@ -66,6 +66,10 @@ func (e *Error) Outcome() Outcome {
 			return Throttled
 		}
 		return Failed
+	case Rejected:
+		if ofAccount(e.Status) {
+			return Failed
+		}
 	}
 	return Ignored
 }
@@ -94,7 +98,8 @@ func (e *Error) Retry() Retry {
 }
 
 // ofAccount tells a refusal of the account (its key, its bill, its models) from one of what was asked, which every
-// vendor would refuse.
+// vendor would refuse. It counts as a failure: an account that refuses every call in no time would else be the first
+// with room for each of them, while others are well.
 func ofAccount(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:

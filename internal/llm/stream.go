@@ -82,8 +82,8 @@ func (s *stream) step() {
 		s.failed(fail)
 	case event == eventEnd:
 		s.end(true)
-	case event != eventNone:
-		s.watch.event(event == eventToken)
+	case event == eventToken:
+		s.watch.token()
 	}
 }
 

@@ -26,7 +26,7 @@ func WithTiming(ctx context.Context) (context.Context, *Timing) {
 // call. It is 0 if none came, and for a call that is not streamed: that has no first token, only a whole answer.
 func (t *Timing) FirstToken() time.Duration { return time.Duration(t.first.Load()) }
 
-// Gap is the longest silence between two events after the first token, measured as the limit of that name does.
+// Gap is the longest silence between two tokens, measured as the limit of that name does.
 func (t *Timing) Gap() time.Duration { return time.Duration(t.gap.Load()) }
 
 // Endpoint is the base URL that was called, "" before any call.

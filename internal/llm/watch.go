@@ -21,8 +21,9 @@ type watch struct {
 	cancel   context.CancelFunc
 	expired  atomic.Pointer[Phase]
 	total    *time.Timer
-	gap      *time.Timer // nil before the first token
-	silentAt time.Time   // since when the reader waits; the reader's goroutine only
+	gap      *time.Timer   // nil before the first token
+	silentAt time.Time     // since when the reader waits; the reader's goroutine only
+	quiet    time.Duration // how long it has waited since the last token, before that
 
 	mu      sync.Mutex // guards the way to a connection
 	settled bool       // there is one, or the call is over
@@ -115,32 +116,33 @@ func (w *watch) ended() bool {
 	}
 }
 
-// event notes an event of the stream; with the first one that is a token the gap limit takes over.
-func (w *watch) event(token bool) {
+// token notes a token of the stream; with the first one the gap limit takes over.
+func (w *watch) token() {
 	now := time.Now()
-	switch {
-	case w.gap != nil:
-		w.gap.Reset(w.limits.Gap)
-		w.timing.silent(now.Sub(w.silentAt))
-	case token:
+	if w.gap == nil {
 		stopAll(w.first)
 		w.gap = w.after(w.limits.Gap, PhaseGap)
 		w.timing.firstToken(now.Sub(w.begunAt))
+	} else {
+		w.gap.Reset(w.limits.Gap)
+		w.timing.silent(w.quiet + now.Sub(w.silentAt))
 	}
-	w.silentAt = now
+	w.quiet, w.silentAt = 0, now
 }
 
-// wait and got enclose the time that a reader waits for the vendor; the rest belongs to the streaming function.
+// wait and got enclose the time that a reader waits for the vendor; the rest belongs to the streaming function. What
+// came without a token is silence too: else a generator that has died and sends empty pieces would hold on to the call.
 func (w *watch) wait() {
 	if w.gap != nil {
-		w.gap.Reset(w.limits.Gap)
 		w.silentAt = time.Now()
+		w.gap.Reset(w.limits.Gap - w.quiet)
 	}
 }
 
 func (w *watch) got() {
 	if w.gap != nil {
 		w.gap.Stop()
+		w.quiet += time.Since(w.silentAt)
 	}
 }
 

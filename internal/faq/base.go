@@ -1,0 +1,131 @@
+package faq
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/internal/intent"
+)
+
+// Base answers from a list of entries. It never changes and is safe for concurrent use;
+// whoever owns it puts another in its place when the entries change.
+type Base struct {
+	entries    []Entry
+	vocabulary *vocabulary
+	intents    []int32        // of each entry, as a feature; unknown: it has none
+	known      map[string]int // entry by plain question; ambiguous: several have it
+	guard      *guard
+	ranker     *ranker
+	calibrator logistic
+	answerFrom float64
+	offerFrom  float64
+	found      Calibration
+}
+
+// Calibration says what a base may be expected to do, measured on its own questions held
+// out, and on others that none of its entries answers.
+type Calibration struct {
+	Entries    int      `json:"entries"`
+	Phrasings  int      `json:"phrasings"`
+	Points     int      `json:"points"`      // questions that it was measured on
+	Answered   float64  `json:"answered"`    // part of the held-out phrasings that is answered
+	Wrong      float64  `json:"wrong"`       // part of the answers that is wrong
+	AnswerFrom float64  `json:"answer_from"` // least certainty of an answer; above 1: only known phrasings are answered
+	OfferFrom  float64  `json:"offer_from"`  // least certainty of an offer; above 1: nothing is offered
+	Thin       []string `json:"thin"`        // entries with fewer phrasings in a language than advised
+}
+
+// Calibration returns what was measured.
+func (b *Base) Calibration() Calibration { return b.found }
+
+// Entries returns the entries. They must not be changed.
+func (b *Base) Entries() []Entry { return b.entries }
+
+const ambiguous = -1
+
+// Build learns from entries and measures how far the result can be relied on. A model of
+// the intents is one more source, for which the examples must not be the questions that
+// the base is judged on; without it, nil, less is answered. The same entries in the same
+// order and the same model give the same base. It takes seconds of CPU time, so it
+// belongs into the background, and ends early when ctx does.
+func Build(ctx context.Context, entries []Entry, model *intent.Model) (*Base, error) {
+	if err := Check(entries); err != nil {
+		return nil, err
+	}
+	b := &Base{entries: slices.Clone(entries), vocabulary: newVocabulary(model), known: map[string]int{}, guard: newGuard()}
+	all := b.enrol()
+	var err error
+	if b.ranker, err = newRanker(ctx, b.vocabulary.size(), b.entries, all); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	points, err := b.measure(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("calibrate: %w", err)
+	}
+	b.calibrate(points)
+	b.found.Entries, b.found.Points, b.found.Thin = len(entries), len(points), Thin(entries)
+	for _, p := range all {
+		if !p.answer {
+			b.found.Phrasings++
+		}
+	}
+	return b, nil
+}
+
+// enrol reads all phrasings, in order, those of an entry side by side.
+func (b *Base) enrol() []phrasing {
+	var all []phrasing
+	for k, e := range b.entries {
+		for _, language := range e.Languages() {
+			if answer := e.Answers[language]; answer != "" {
+				all = append(all, phrasing{entry: k, language: language, answer: true, has: b.vocabulary.learn(answer)})
+			}
+			for _, q := range e.Questions[language] {
+				plain := b.vocabulary.plain(q)
+				b.enter(plain, k)
+				all = append(all, phrasing{
+					entry: k, language: language, plain: plain, sides: b.guard.sides(plain), has: b.vocabulary.learn(q),
+				})
+			}
+		}
+	}
+	for _, e := range b.entries {
+		b.intents = append(b.intents, b.vocabulary.intent(e.Intent))
+	}
+	return all
+}
+
+func (b *Base) enter(plain string, entry int) {
+	if other, there := b.known[plain]; there && other != entry {
+		entry = ambiguous
+	}
+	if plain != noText {
+		b.known[plain] = entry
+	}
+}
+
+// noText is the plain form of a text that has no words.
+const noText = " "
+
+// question reads a text that is not learnt.
+func (b *Base) question(text string) phrasing {
+	plain := b.vocabulary.plain(text)
+	return phrasing{entry: none, plain: plain, sides: b.guard.sides(plain), has: b.vocabulary.read(text)}
+}
+
+// doubts reports whether the guard keeps an answer back, however certain it is.
+func (b *Base) doubts(r *ranker, question phrasing, f fit) bool {
+	return b.guard.short(question.plain) || r.opposed(question.sides, f)
+}
+
+// wanted is how probable the intent of an entry is.
+func (b *Base) wanted(f fit, has []count) float64 {
+	of := b.intents[f.entry]
+	for _, c := range has {
+		if c.block == blockIntent && c.number == of && of != unknown {
+			return float64(c.weight * c.weight)
+		}
+	}
+	return 0
+}

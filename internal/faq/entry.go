@@ -1,0 +1,153 @@
+package faq
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sluice/internal/chat"
+)
+
+// Bounds of a list.
+const (
+	MaxEntries   = 5_000
+	MaxPhrasings = 30_000
+	MaxQuestion  = 500   // characters of one phrasing
+	MaxAnswer    = 4_000 // characters of one answer
+	MaxID        = 100   // bytes
+)
+
+// FewPhrasings is how many phrasings an entry should have in a language: with fewer it
+// is hardly ever found certain enough to answer.
+const FewPhrasings = 5
+
+// ErrBounds is returned for a list that holds more, or less, than the bounds allow.
+var ErrBounds = errors.New("out of bounds")
+
+// Entry is one question with its answer, in one language or several.
+type Entry struct {
+	ID        string
+	Intent    string              // the intent that it belongs to; may be empty
+	Questions map[string][]string // phrasings by language
+	Answers   map[string]string   // by language
+	Priority  int                 // of entries that fit alike the one with the higher goes first. Defaults to 0.
+}
+
+// Check says what is wrong with a list, or nil.
+func Check(entries []Entry) error {
+	if n := len(entries); n == 0 || n > MaxEntries {
+		return fmt.Errorf("%d entries, must be 1 to %d: %w", n, MaxEntries, ErrBounds)
+	}
+	seen := map[string]bool{}
+	phrasings := 0
+	for _, e := range entries {
+		if seen[e.ID] {
+			return fmt.Errorf("entry %s is there twice: %w", e.ID, ErrBounds)
+		}
+		seen[e.ID] = true
+		if err := e.check(); err != nil {
+			return fmt.Errorf("entry %q: %w", e.ID, err)
+		}
+		for _, questions := range e.Questions {
+			phrasings += len(questions)
+		}
+	}
+	if phrasings > MaxPhrasings {
+		return fmt.Errorf("%d phrasings, at most %d: %w", phrasings, MaxPhrasings, ErrBounds)
+	}
+	return nil
+}
+
+func (e Entry) check() error {
+	if e.ID == "" || len(e.ID) > MaxID || !utf8.ValidString(e.ID) {
+		return fmt.Errorf("id has %d bytes, must be 1 to %d of valid UTF-8: %w", len(e.ID), MaxID, ErrBounds)
+	}
+	asked := false
+	for _, language := range e.Languages() {
+		if language != chat.Chinese && language != chat.English {
+			return fmt.Errorf("language %q, must be %s or %s: %w", language, chat.Chinese, chat.English, ErrBounds)
+		}
+		for _, q := range e.Questions[language] {
+			asked = true
+			if err := length("question", q, MaxQuestion); err != nil {
+				return err
+			}
+		}
+		if answer, ok := e.Answers[language]; ok {
+			if err := length("answer", answer, MaxAnswer); err != nil {
+				return err
+			}
+		}
+	}
+	if !asked {
+		return fmt.Errorf("must have a question: %w", ErrBounds)
+	}
+	if len(e.Answers) == 0 {
+		return fmt.Errorf("must have an answer: %w", ErrBounds)
+	}
+	return nil
+}
+
+func length(what, text string, most int) error {
+	if n := utf8.RuneCountInString(text); n > most || strings.TrimSpace(text) == "" || !utf8.ValidString(text) {
+		return fmt.Errorf("%s has %d characters, must be 1 to %d and not blank: %w", what, n, most, ErrBounds)
+	}
+	return nil
+}
+
+// Languages returns those that the entry has questions or an answer in, in order.
+func (e Entry) Languages() []string {
+	var all []string
+	for language := range e.Questions {
+		all = append(all, language)
+	}
+	for language := range e.Answers {
+		all = append(all, language)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Title is the phrasing that stands for the entry on a button: the first one in the
+// language, else the first one there is.
+func (e Entry) Title(language string) string {
+	if questions := e.Questions[language]; len(questions) > 0 {
+		return questions[0]
+	}
+	for _, other := range e.Languages() {
+		if questions := e.Questions[other]; len(questions) > 0 {
+			return questions[0]
+		}
+	}
+	return ""
+}
+
+// Answer returns the answer in the language, else the one that there is.
+func (e Entry) Answer(language string) string {
+	if answer, ok := e.Answers[language]; ok {
+		return answer
+	}
+	for _, other := range e.Languages() {
+		if answer, ok := e.Answers[other]; ok {
+			return answer
+		}
+	}
+	return ""
+}
+
+// Thin returns the ids of the entries that have phrasings in a language, but fewer than
+// advised.
+func Thin(entries []Entry) []string {
+	var ids []string
+	for _, e := range entries {
+		for _, language := range e.Languages() {
+			if n := len(e.Questions[language]); n > 0 && n < FewPhrasings {
+				ids = append(ids, e.ID)
+				break
+			}
+		}
+	}
+	return ids
+}

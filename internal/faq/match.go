@@ -1,0 +1,71 @@
+package faq
+
+// Tier is what to do with a question.
+type Tier string
+
+// The tiers.
+const (
+	Answer Tier = "answer" // with the entry
+	Offer  Tier = "offer"  // the nearest entries, for the customer to choose
+	Pass   Tier = "pass"   // nothing fits: somebody else must answer
+)
+
+// Match is what a base makes of a question.
+type Match struct {
+	Tier    Tier
+	Entry   string   // id of the best entry, whatever the tier
+	Answer  string   // of the entry, in the language asked for where there is one
+	P       float64  // probability that it answers; 1 for a known phrasing
+	Known   bool     // the question is a phrasing of the entry
+	Nearest []Option // the best entries, the best first, at most three
+}
+
+// Option is an entry to choose.
+type Option struct {
+	Entry    string // its id
+	Question string // what to call it, in the language asked for where there is one
+}
+
+// Match finds the entry for a question, and gives its answer in a language. The time
+// grows with the number of phrasings, not with the length of the question, of which the
+// first and the last characters are read.
+func (b *Base) Match(text, language string) Match {
+	q := b.question(text)
+	got := b.ranker.rank(q.has)
+	known, there := b.known[q.plain]
+	if there && known != ambiguous {
+		got.first(known)
+	}
+	best := b.entries[got.best[0].entry]
+	m := Match{Tier: Pass, Entry: best.ID, Answer: best.Answer(language)}
+	for _, f := range got.best[:got.n] {
+		e := b.entries[f.entry]
+		m.Nearest = append(m.Nearest, Option{Entry: e.ID, Question: e.Title(language)})
+	}
+	if there && known != ambiguous {
+		m.Tier, m.P, m.Known = Answer, 1, true
+		return m
+	}
+	m.P = b.calibrator.score(got.signals(b.wanted(got.best[0], q.has)))
+	switch {
+	case m.P >= b.answerFrom && !b.doubts(b.ranker, q, got.best[0]):
+		m.Tier = Answer
+	case m.P >= b.offerFrom || there:
+		m.Tier = Offer
+	}
+	return m
+}
+
+// first puts an entry before all others.
+func (r *ranking) first(entry int) {
+	at := 0
+	for at < r.n-1 && r.best[at].entry != entry {
+		at++
+	}
+	if r.best[at].entry != entry {
+		r.best[at] = fit{entry: entry, phrasing: none}
+	}
+	f := r.best[at]
+	copy(r.best[1:at+1], r.best[:at])
+	r.best[0] = f
+}
