@@ -67,7 +67,7 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	if c.cfg.Alone {
 		epoch, err := c.queue.SeizeLease(asked, c.cfg.Node)
 		if err == nil {
-			c.reign(ctx, c.found(epoch, sentAt), nil)
+			c.reign(ctx, c.found(asked, epoch, sentAt), nil)
 			return true
 		}
 		c.failed(ctx, err, "take the lease, trying again")
@@ -84,7 +84,7 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	}
 	// The nodes are read after the lease was taken: whoever got a permit of a former
 	// controller had registered before.
-	s := c.found(lease.Epoch, sentAt)
+	s := c.found(asked, lease.Epoch, sentAt)
 	if err := c.inherit(asked, s); err != nil {
 		c.failed(ctx, err, "read what the former controller left, trying again")
 		c.drop(ctx, lease)
@@ -95,15 +95,12 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	return true
 }
 
-// found makes the server of an epoch, with what this process has heard of the former
-// controller about the vendors.
-func (c *Controller) found(epoch uint64, sentAt time.Time) *server {
+// found makes the server of an epoch, with what is known of the vendors.
+func (c *Controller) found(ctx context.Context, epoch uint64, sentAt time.Time) *server {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	s := newServer(c.cfg, epoch, sentAt, time.Now())
-	if c.own != nil {
-		s.table.Restore(c.own.states())
-	}
+	c.mu.Unlock()
+	c.remember(ctx, s)
 	return s
 }
 
@@ -146,6 +143,7 @@ func (c *Controller) reign(ctx context.Context, s *server, lease *queue.Lease) {
 		})
 	}
 	helpers.Go(func() { c.keepIntake(lost, s) })
+	helpers.Go(func() { c.keepLasting(lost, s) })
 	c.govern(lost, s, &helpers)
 	cancel()
 	if ctx.Err() != nil {

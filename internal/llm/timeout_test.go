@@ -154,3 +154,31 @@ func TestCallersDeadlineIsNotTheVendorsFault(t *testing.T) {
 		}
 	})
 }
+
+// A generator that has died behind a proxy that goes on sending: pieces without text, and
+// comments, are silence.
+func TestEmptyPiecesDoNotEndASilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := bubbled(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			flushed(w, text("a"))
+			time.Sleep(3 * time.Second)
+			flushed(w, text("b"))
+			for r.Context().Err() == nil {
+				time.Sleep(100 * time.Millisecond)
+				flushed(w, text(""))
+				_, _ = io.WriteString(w, ": still here\n\n")
+			}
+		}))
+		ctx, timing := WithTiming(t.Context())
+		begun := time.Now()
+		_, err := ask(ctx, c, new(heard))
+		if e := wantKind(t, err, Timeout); e.Phase != PhaseGap || time.Since(begun) != 18*time.Second {
+			t.Errorf("%v after %s, want the gap's limit 15s after the last token", err, time.Since(begun))
+		}
+		if timing.Gap() != 3*time.Second {
+			t.Errorf("longest gap between tokens %s, want 3s", timing.Gap())
+		}
+		time.Sleep(time.Second) // for the vendor to notice
+	})
+}
