@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -180,8 +181,15 @@ func (i *instance) events(session string) []event {
 // ended tickets once that it was asked and once how it ended.
 func (i *instance) checkTold(session string, tickets ...ticket) {
 	i.t.Helper()
+	var events []event
+	poll(5*time.Second, func() bool { // a final event follows the ticket's end, and may be a moment late
+		events = i.events(session)
+		return !slices.ContainsFunc(tickets, func(t ticket) bool {
+			return !slices.ContainsFunc(events, func(e event) bool { return e.Ticket == t.TicketID && e.Status != "" })
+		})
+	})
 	asked, told := map[string]int{}, map[string]int{}
-	for n, e := range i.events(session) {
+	for n, e := range events {
 		if e.Seq != uint64(n+1) {
 			i.t.Errorf("session %s: event %d has seq %d", session, n+1, e.Seq)
 		}
