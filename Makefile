@@ -34,7 +34,7 @@ cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, un
 drill: build ## All fault drills, quick: five minutes; one that failed is played again, twice at the most.
 	$(BIN) drill all --quick --again 2
 
-soak: ## A million calls through the gate, a fifth of them aborted, leave nothing behind; some ten minutes.
+soak: ## A million calls through the gate, a fifth of them aborted, leave nothing behind; five minutes.
 	SLUICE_SOAK=1000000 $(TEST) -run '^TestCallsLeaveNothingBehindHoweverMany$$' -count 1 -v -timeout 60m .
 
 browser: ## The widget in a real Chromium.
@@ -44,7 +44,7 @@ postgres: ## The ledger on PostgreSQL 15 and 18.
 	SLUICE_TEST_PG=15 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
 	SLUICE_TEST_PG=18 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
 
-bench: haproxy ## Benchmarks, ready for benchstat; some ten minutes.
+bench: haproxy ## Benchmarks, ready for benchstat; five minutes.
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./dispatcher/...
 
 rival: haproxy ## Of these, the gate beside a plain proxy and HAProxy.
