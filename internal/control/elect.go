@@ -66,8 +66,12 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	defer cancel()
 	if c.cfg.Alone {
 		epoch, err := c.queue.SeizeLease(asked, c.cfg.Node)
+		var s *server
 		if err == nil {
-			c.reign(ctx, c.found(asked, epoch, sentAt), nil)
+			s, err = c.found(asked, epoch, sentAt)
+		}
+		if err == nil {
+			c.reign(ctx, s, nil)
 			return true
 		}
 		c.failed(ctx, err, "take the lease, trying again")
@@ -84,8 +88,11 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 	}
 	// The nodes are read after the lease was taken: whoever got a permit of a former
 	// controller had registered before.
-	s := c.found(asked, lease.Epoch, sentAt)
-	if err := c.inherit(asked, s); err != nil {
+	s, err := c.found(asked, lease.Epoch, sentAt)
+	if err == nil {
+		err = c.inherit(asked, s)
+	}
+	if err != nil {
 		c.failed(ctx, err, "read what the former controller left, trying again")
 		c.drop(ctx, lease)
 		return false
@@ -96,12 +103,11 @@ func (c *Controller) stand(ctx context.Context) (won bool) {
 }
 
 // found makes the server of an epoch, with what is known of the vendors.
-func (c *Controller) found(ctx context.Context, epoch uint64, sentAt time.Time) *server {
+func (c *Controller) found(ctx context.Context, epoch uint64, sentAt time.Time) (*server, error) {
 	c.mu.Lock()
 	s := newServer(c.cfg, epoch, sentAt, time.Now())
 	c.mu.Unlock()
-	c.remember(ctx, s)
-	return s
+	return s, c.remember(ctx, s)
 }
 
 func (c *Controller) failed(ctx context.Context, err error, what string) {

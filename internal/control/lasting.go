@@ -45,10 +45,12 @@ func (c *Controller) keepLasting(ctx context.Context, s *server) {
 	stored := "" // nothing is known of what the bucket holds
 	away := false
 	for ; ctx.Err() == nil; pause(ctx, lastingEvery) {
+		now := time.Now()
 		c.mu.Lock()
-		l, word := s.last(time.Now())
+		l, word := s.last(now)
+		grants := s.granting(now) // one that was paused knows nothing of what came after it
 		c.mu.Unlock()
-		if word == stored {
+		if word == stored || !grants {
 			continue
 		}
 		body, err := json.Marshal(l)
@@ -67,25 +69,29 @@ func (c *Controller) keepLasting(ctx context.Context, s *server) {
 }
 
 // remember lets a new server begin with what is known of the vendors: what this process has
-// heard of the former controller, or what that had stored, whichever is newer. Where neither
-// can be had it begins without: calls must not wait for it.
-func (c *Controller) remember(ctx context.Context, s *server) {
-	var kept lasting
+// heard of the former controller, and where that is newer what it had stored, which has no
+// windows. Without the store nobody begins: its next write would forget an operator's word.
+func (c *Controller) remember(ctx context.Context, s *server) error {
 	body, err := c.queue.Vendors(ctx)
-	if err == nil && body != nil {
-		err = json.Unmarshal(body, &kept)
-	}
 	if err != nil {
-		c.failed(ctx, err, "read how the vendors stood, beginning without")
-		kept = lasting{}
+		return err
+	}
+	var kept lasting
+	if body != nil {
+		if err := json.Unmarshal(body, &kept); err != nil {
+			c.log.Error().Err(err).Msg("how the vendors stood cannot be read, they are taken to be well")
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var heardAt time.Time
 	if c.own != nil {
-		if states, at := c.own.states(); at.After(kept.At) {
-			s.table.Restore(states, at)
-			return
-		}
+		var heard map[string]gate.AccountState
+		heard, heardAt = c.own.states()
+		s.table.Restore(heard, heardAt)
 	}
-	s.table.Restore(kept.States, kept.At)
+	if kept.At.After(heardAt) {
+		s.table.Recall(kept.States, kept.At)
+	}
+	return nil
 }

@@ -257,12 +257,28 @@ func (t *Table) Restore(states map[string]AccountState, now time.Time) {
 		if a == nil {
 			continue
 		}
-		a.shut = s.Shut
-		a.throttle.Restore(s.Throttle, now)
+		a.recall(s, now)
 		a.calls.Restore(s.Calls, now)
 		a.tokens.Restore(s.Tokens, now)
-		if a.breaker != nil && s.Breaker != nil {
-			a.breaker.Restore(*s.Breaker, now)
+	}
+}
+
+// Recall takes in of every vendor what lasts: whether it is shut, its breaker, its throttle.
+// One without a state is well. The windows stay as they are.
+func (t *Table) Recall(states map[string]AccountState, now time.Time) {
+	for name, a := range t.accounts {
+		s := states[name]
+		if s.Breaker == nil {
+			s.Breaker = &BreakerSnapshot{State: BreakerClosed}
 		}
+		a.recall(s, now)
+	}
+}
+
+func (a *account) recall(s AccountState, now time.Time) {
+	a.shut = s.Shut
+	a.throttle.Restore(s.Throttle, now)
+	if a.breaker != nil && s.Breaker != nil {
+		a.breaker.Restore(*s.Breaker, now)
 	}
 }

@@ -48,3 +48,26 @@ func TestAVendorThatAnOperatorShutTakesNothing(t *testing.T) {
 		t.Errorf("granted %d after it was opened again", len(got))
 	}
 }
+
+// What was stored last is newer than what was heard, and has no windows: they stay.
+func TestWhatLastsIsRecalledBesideTheWindows(t *testing.T) {
+	t.Parallel()
+	cfg := limited(map[string]int{"a": 5, "b": 5})
+	for name, v := range cfg.Vendors {
+		v.QPS = 1
+		cfg.Vendors[name] = v
+	}
+	tb, now := NewTable(cfg), begin
+	for _, a := range tb.accounts {
+		a.calls.Take(now)
+	}
+	tb.Steer("b", true, now)
+	tb.Recall(map[string]AccountState{"a": {Shut: true, Throttle: ThrottleSnapshot{PauseFor: time.Minute}}}, now)
+	got := tb.States(now)
+	if !got["a"].Shut || got["a"].Throttle.PauseFor != time.Minute || got["b"].Shut {
+		t.Errorf("%+v", got)
+	}
+	if tb.accounts["a"].calls.Room(now) || tb.accounts["b"].calls.Room(now) {
+		t.Error("a window was forgotten")
+	}
+}
