@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue"},
 	"worker":                     {"internal/chat", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
+	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},
 	"internal/queue/queuetest":   {},
 	"internal/gate":              {"internal/chat"},
