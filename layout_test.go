@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"":                           {"*"},
 	"api":                        {"internal/chat", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
-	"worker":                     {"internal/chat", "internal/llm", "internal/tool"},
+	"worker":                     {"internal/cache", "internal/chat", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
 	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},

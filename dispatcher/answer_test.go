@@ -69,6 +69,13 @@ func (f fragile) Settles(t *chat.Ticket, _ func() []chat.Event) bool {
 	return false
 }
 
+func (f fragile) Recall(_ context.Context, t *chat.Ticket, _ chat.Effort, _ func() ([]chat.Event, bool)) chat.Recalled {
+	if t.Message == "poison" {
+		panic(t.Message)
+	}
+	return chat.Recalled{}
+}
+
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
 
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {

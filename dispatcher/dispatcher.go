@@ -34,6 +34,10 @@ type Worker interface {
 	Knows(t *chat.Ticket) bool
 	// FAQ answers from the written answers without any I/O. False: none of them fits.
 	FAQ(t *chat.Ticket) (chat.Answer, bool)
+	// Recall returns the answer that the same question was given before, or waits for that
+	// of another ticket. history reads the session, and reports whether the ticket may be
+	// answered now.
+	Recall(ctx context.Context, t *chat.Ticket, how chat.Effort, history func() (past []chat.Event, free bool)) chat.Recalled
 	// Settles reports whether a ticket needs no model: its customer agrees to what was asked
 	// before. history is called where the message alone does not tell.
 	Settles(t *chat.Ticket, history func() []chat.Event) bool
@@ -105,6 +109,7 @@ type Dispatcher struct {
 
 	held *held
 	pace pace // of answers from the knowledge
+	old  chan renewal
 	jobs sync.WaitGroup
 }
 
@@ -124,7 +129,7 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	return &Dispatcher{
 		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
-		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
+		old: make(chan renewal), log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
 	}, nil
 }
 
@@ -142,6 +147,9 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { d.beat(beating) })
 	helpers.Go(func() { d.repair(ctx) })
+	for range renewers {
+		helpers.Go(func() { d.renew(ctx) })
+	}
 
 	var takers sync.WaitGroup
 	for _, lane := range chat.Lanes() {

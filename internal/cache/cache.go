@@ -93,6 +93,16 @@ func (c *Cache[V]) Get(ctx context.Context, key Key, load func(context.Context) 
 	return f.wait(ctx)
 }
 
+// Peek returns what is there for key, and whether it is still fresh. It loads nothing and
+// counts nothing.
+func (c *Cache[V]) Peek(key Key) (value V, fresh, found bool) {
+	now := time.Now()
+	if e := c.entry(key, now); e != nil {
+		return e.value, now.Before(e.freshUntil), true
+	}
+	return value, false, false
+}
+
 // Put stores a value as if it had been loaded now.
 func (c *Cache[V]) Put(key Key, value V) {
 	now, keep := time.Now(), c.cfg.Keep()

@@ -42,6 +42,7 @@ type Set struct {
 	tools     []*known
 	transport http.RoundTripper
 	keys      []string // of all tools: none may show in what a model reads
+	version   string
 }
 
 // known is a tool that is ready to be called.
@@ -70,7 +71,9 @@ func New(cfg Config) (*Set, error) {
 			s.keys = append(s.keys, t.Key)
 		}
 	}
-	return s, nil
+	var err error
+	s.version, err = version(s.tools)
+	return s, err
 }
 
 func know(t Tool) (*known, error) {
