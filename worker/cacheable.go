@@ -55,11 +55,16 @@ func personal(text string) bool {
 	return false
 }
 
-// blanks are what a model leaves for somebody to fill in.
-var blanks = regexp.MustCompile(`(?i)\{\{|\$\{|⟦|[\[【<][^\]】>\n]{0,24}(name|number|order|phone|address|date|姓名|名字|称呼|订单|号码|电话|地址|日期)[^\]】>\n]{0,24}[\]】>]`)
+// What a reply must not hold: blanks that a model leaves for somebody to fill in, and the
+// mark of an answer that reached its limit. The names of links are no blanks.
+var (
+	blanks   = regexp.MustCompile(`(?i)\{\{|\$\{|⟦|[\[【<][^\]】>\n]{0,24}(name|number|order|phone|address|date|姓名|名字|称呼|订单|号码|电话|地址|日期)[^\]】>\n]{0,24}[\]】>]`)
+	cut      = regexp.MustCompile(`(?m) …$`)
+	linkName = regexp.MustCompile(`\[[^\]\n]*\]\(`)
+)
 
 // whole reports whether a reply is complete and speaks to nobody in particular.
 func whole(text string) bool {
-	text = strings.TrimSpace(text)
-	return text != "" && !strings.HasSuffix(text, "…") && !blanks.MatchString(text)
+	text = linkName.ReplaceAllString(strings.TrimSpace(text), "(")
+	return text != "" && !cut.MatchString(text) && !blanks.MatchString(text)
 }

@@ -56,7 +56,8 @@ func TestOnlyAQuestionOfManyIsCacheable(t *testing.T) {
 func TestOnlyAWholeReplyIsKept(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"We deliver in 3 days.": true, "满99元包邮。": true, "See [delivery](https://shop.example/delivery).": true,
+		"We deliver in 3 days.": true, "满99元包邮。": true, "See [your order](https://shop.example/order).": true,
+		"In 3 days. …Or 4.": true, "It costs …\n\nSources: [1] [Order and delivery](<https://shop.example>)": false,
 		"": false, " \n": false, "The first thing to …": false, "Dear [Your Name], yes.": false, "您的订单号是【订单号】": false,
 		"Hello {{customer}}": false, "It is ${price}.": false, "⟦PHONE_1⟧ is noted.": false, "Call <phone number>.": false,
 	} {
