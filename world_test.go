@@ -129,7 +129,7 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l.line, err = newLine(l.queue, in, l.fleet, true, zerolog.Nop())
+	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, zerolog.Nop())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -278,6 +278,9 @@ func (l *life) until(limit time.Duration, ids ...string) []chat.Ticket {
 	}
 	return tickets
 }
+
+// allOpen is the state of lanes that nobody steers.
+func allOpen(chat.Lane) chat.LaneState { return chat.LaneOpen }
 
 // closedValve keeps the level at 0: most tests are about the line, and count what vendors see.
 const closedValve = `
