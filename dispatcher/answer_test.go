@@ -78,6 +78,8 @@ func (f fragile) Recall(_ context.Context, t *chat.Ticket, _ chat.Effort, _ func
 
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
 
+func (f fragile) Knows(*chat.Ticket) bool { return false }
+
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: chat.Reply{Text: "later"}, Route: chat.RouteTemplate, Reason: reason}
 }
