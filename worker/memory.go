@@ -166,13 +166,13 @@ func (w *Worker) remember(ctx context.Context, q chat.Question, how chat.Effort,
 	}
 	m.mu.Lock()
 	l := m.leads[q.Ticket.ID]
-	if l != nil {
-		if l.how = came; l.making.key != key {
-			l.how = chat.MakingFailed // another rung has answered than the one that others wait for
-		}
+	if l != nil && l.making.key == key { // not where another rung has answered
+		l.how = came
+	} else {
+		l = nil
 	}
 	m.mu.Unlock()
-	if l != nil && l.how == chat.MakingGiven {
+	if l != nil && came == chat.MakingGiven {
 		m.finish(l.making, false)
 	}
 }
