@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -74,6 +75,7 @@ type Rules struct {
 	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
 	// customer was told that people take over; 0: it is not handed off.
 	UrgentWait time.Duration
+	Shadow     float64 // part of the agent's answers in calm times on which the lower rungs are tried unseen
 }
 
 // Chain is who serves a route.
@@ -116,8 +118,13 @@ type Dispatcher struct {
 
 	held *held
 	pace pace // of answers from the knowledge
-	old  chan renewal
 	jobs sync.WaitGroup
+
+	streams   atomic.Int64    // under way
+	shadowing chan struct{}   // holds one token while a rung is tried in the shadow
+	renewing  chan struct{}   // holds one for each old answer that is being made anew
+	calm      context.Context // ends when the dispatcher stops, for what nobody waits for
+	ruffle    context.CancelFunc
 }
 
 // New returns a dispatcher that holds nothing yet.
@@ -137,10 +144,13 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	if cfg.History == 0 {
 		cfg.History = 40
 	}
-	return &Dispatcher{
-		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
-		old: make(chan renewal), log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
-	}, nil
+	d := &Dispatcher{
+		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(), shadowing: make(chan struct{}, 1),
+		renewing: make(chan struct{}, renewals),
+		log:      cfg.Log.With().Str("stage", "dispatcher").Logger(),
+	}
+	d.calm, d.ruffle = context.WithCancel(context.Background())
+	return d, nil
 }
 
 // Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
@@ -157,9 +167,6 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { d.beat(beating) })
 	helpers.Go(func() { d.repair(ctx) })
-	for range renewers {
-		helpers.Go(func() { d.renew(ctx) })
-	}
 
 	var takers sync.WaitGroup
 	for _, lane := range chat.Lanes() {
@@ -174,6 +181,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // finish brings everything that is held to an end or back to its lane.
 func (d *Dispatcher) finish() {
+	d.ruffle()
 	d.held.cancelWaiting(errStopping)
 	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
 	defer grace.Stop()

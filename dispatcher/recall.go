@@ -23,11 +23,7 @@ func (d *Dispatcher) recall(ctx context.Context, j *job, s *queue.Stored) (end f
 		return func() { got.End(stopCause(ctx) != nil) }, false
 	}
 	if got.Renew {
-		select {
-		case d.old <- renewal{*s, how, got.End}:
-		default: // enough of that for now: the old answer stands
-			got.End(true)
-		}
+		d.renew(*s, how, got.End)
 	}
 	d.alone(ctx, j, *s, func(context.Context, *queue.Stored) (chat.Answer, error) { return *got.Answer, nil })
 	return func() {}, true
@@ -44,50 +40,47 @@ func (d *Dispatcher) recalled(ctx context.Context, s *queue.Stored, how chat.Eff
 	return d.worker.Recall(ctx, &s.Ticket, how, func() ([]chat.Event, bool) { return d.past(ctx, s) })
 }
 
-// renewers is how many old answers are made anew at once; renewLimit is how long one may
+// renewals is how many old answers are made anew at once; renewLimit is how long one may
 // take, its wait for a permit included.
 const (
-	renewers   = 4
+	renewals   = 4
 	renewLimit = time.Minute
 )
 
-// renewal is an old answer that is to be made anew: the question of the ticket that got it.
-type renewal struct {
-	queue.Stored
-	how chat.Effort
-	end func(stopped bool)
-}
-
-// renew makes old answers anew, one at a time, until ctx ends. Customers do not wait for
-// them: they stand in line with the batches.
-func (d *Dispatcher) renew(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-d.old:
-			if err := d.renewOne(ctx, r); err != nil && ctx.Err() == nil {
-				d.log.Warn().Err(err).Str("ticket", r.ID).Msg("an old answer could not be made anew, it stands")
-			}
-			r.end(ctx.Err() != nil)
-		}
+// renew makes an old answer anew, with the question of a ticket that got it. Nobody waits
+// for that: its call waits behind everybody, as one of a batch does. Where enough of that
+// is under way the old answer stands, and a later ticket is asked to.
+func (d *Dispatcher) renew(s queue.Stored, how chat.Effort, end func(stopped bool)) {
+	select {
+	case d.renewing <- struct{}{}:
+	default:
+		end(true)
+		return
 	}
+	d.jobs.Go(func() {
+		defer func() { <-d.renewing }()
+		ctx, cancel := context.WithTimeout(d.calm, renewLimit)
+		defer cancel()
+		err := d.renewCall(ctx, s, how)
+		end(d.calm.Err() != nil)
+		if err != nil && d.calm.Err() == nil {
+			d.log.Warn().Err(err).Str("ticket", s.ID).Msg("an old answer could not be made anew, it stands")
+		}
+	})
 }
 
-func (d *Dispatcher) renewOne(ctx context.Context, r renewal) error {
-	ctx, cancel := context.WithTimeout(ctx, renewLimit)
-	defer cancel()
-	a := d.ask(&r.Stored, r.how)
-	// Not the ticket's own: that one has ended, and a batch needs no turn.
-	a.Ticket, a.Lane, a.AcceptedAt, a.Deadline = chat.NewTicketID(), chat.Batch, time.Now(), time.Time{}
+func (d *Dispatcher) renewCall(ctx context.Context, s queue.Stored, how chat.Effort) error {
+	a := d.ask(&s, how)
+	// Not the ticket's own permit: that one has ended.
+	a.Ticket, a.Lane, a.AcceptedAt, a.Deadline = chat.NewTicketID(), chat.Batch, time.Now(), time.Now().Add(renewLimit)
 	permit, err := d.control.Ask(ctx, a)
 	if err != nil {
 		return err
 	}
 	caller := gate.NewCaller(d.control, a, permit)
 	defer caller.Close()
-	_, err = d.guarded(&r.Stored, func() (chat.Answer, error) {
-		return d.worker.Answer(gate.WithCaller(ctx, caller), chat.Question{Ticket: r.Ticket}, r.how, func(string) {})
+	_, err = d.guarded(&s, func() (chat.Answer, error) {
+		return d.worker.Answer(gate.WithCaller(ctx, caller), chat.Question{Ticket: s.Ticket}, how, func(string) {})
 	})
 	return err
 }
