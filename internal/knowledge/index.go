@@ -2,10 +2,6 @@ package knowledge
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -17,7 +13,7 @@ import (
 // puts another in its place when a new version is published.
 type Index struct {
 	version   string
-	documents []Document
+	documents int
 	passages  []Passage
 	reader    *intent.Reader
 	postings  map[string][]posting
@@ -38,37 +34,6 @@ const (
 	headingTimes  = 1.5
 	characterPart = 0.3 // a single Han character's weight beside that of a pair
 )
-
-// Build indexes documents. The same documents in the same order give the same index,
-// whose version is made of their names and texts. It ends early when ctx does.
-func Build(ctx context.Context, documents []Document) (*Index, error) {
-	if n := len(documents); n > MaxDocuments {
-		return nil, fmt.Errorf("%d documents, at most %d: %w", n, MaxDocuments, ErrBounds)
-	}
-	x := &Index{documents: slices.Clone(documents), reader: intent.NewReader(""), postings: map[string][]posting{}}
-	seen, sum := map[string]bool{}, sha256.New()
-	for _, d := range documents {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("index: %w", context.Cause(ctx))
-		}
-		if seen[d.Name] {
-			return nil, fmt.Errorf("document %s is there twice: %w", d.Name, ErrBounds)
-		}
-		seen[d.Name] = true
-		_, _ = fmt.Fprintf(sum, "%d %s %d %s", len(d.Name), d.Name, len(d.Text), d.Text) // hashes take all
-		for _, p := range split(d) {
-			x.add(p)
-		}
-		if len(x.passages) > MaxPassages {
-			return nil, fmt.Errorf("more than %d passages: %w", MaxPassages, ErrBounds)
-		}
-	}
-	x.version = hex.EncodeToString(sum.Sum(nil)[:8])
-	for _, n := range x.lengths {
-		x.usual += n / float32(len(x.lengths))
-	}
-	return x, nil
-}
 
 func (x *Index) add(p Passage) {
 	n := int32(len(x.passages))
@@ -97,8 +62,8 @@ func (x *Index) add(p Passage) {
 // Version names what is indexed: the same for the same documents.
 func (x *Index) Version() string { return x.version }
 
-// Documents returns the documents. They must not be changed.
-func (x *Index) Documents() []Document { return x.documents }
+// Documents returns how many documents there are.
+func (x *Index) Documents() int { return x.documents }
 
 // Passages returns how many passages there are.
 func (x *Index) Passages() int { return len(x.passages) }
