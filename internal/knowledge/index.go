@@ -27,12 +27,14 @@ type posting struct {
 	times   float32
 }
 
-// BM25's constants, and what a term in a heading counts beside one in the text.
+// BM25's constants, and what a term in a heading counts beside one in the text. A single
+// Han character weighs less than a pair: in the ranking, and in what is covered.
 const (
-	saturation    = 1.2
-	lengthShare   = 0.6
-	headingTimes  = 1.5
-	characterPart = 0.3 // a single Han character's weight beside that of a pair
+	saturation     = 1.2
+	lengthShare    = 0.6
+	headingTimes   = 1.5
+	characterPart  = 0.3
+	characterCover = 0.7
 )
 
 func (x *Index) add(p Passage) {
@@ -77,6 +79,10 @@ type Hit struct {
 	Covered float64
 }
 
+// Threshold is the least that a passage should cover of a question to answer from it,
+// where nobody has chosen another one.
+const Threshold = 0.3
+
 // otherLanguage is what a passage in another language than the question's is worth: a
 // product number is found all the same.
 const otherLanguage = 0.6
@@ -92,15 +98,16 @@ func (x *Index) Search(question, language string, n int) []Hit {
 	for _, term := range terms {
 		having := x.postings[term]
 		rarity := math.Log(1 + (float64(len(x.passages)-len(having))+0.5)/(float64(len(having))+0.5))
+		telling := rarity
 		if utf8.RuneCountInString(term) == 1 && term[0] >= utf8.RuneSelf {
-			rarity *= characterPart
+			rarity, telling = rarity*characterPart, rarity*characterCover
 		}
-		asked += rarity
+		asked += telling
 		for _, p := range having {
 			norm := saturation * (1 - lengthShare + lengthShare*float64(x.lengths[p.passage]/x.usual))
 			times := float64(p.times)
 			scores[p.passage] += rarity * times * (saturation + 1) / (times + norm)
-			covered[p.passage] += rarity
+			covered[p.passage] += telling
 		}
 	}
 	hits := make([]Hit, 0, len(scores))
