@@ -24,6 +24,9 @@ const (
 	operatorBucket = "operators"
 	claimBucket    = "claims"
 
+	knowledgeBucket = "knowledge"
+	documentBucket  = "documents"
+
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
 )
