@@ -27,6 +27,8 @@ type Config struct {
 	Claims tool.Claims
 	// Away returns the tools that take no call now. Nil: nobody knows.
 	Away func() map[string]bool
+	// Knowledge returns what is in force to answer from, for each answer anew. Nil: nothing.
+	Knowledge func() Knowledge
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
 }
@@ -76,7 +78,11 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 // answer; one that reached Config.MaxTokens is given with a mark that it goes no further.
 func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error) {
 	if how.Route == chat.RouteRAG {
-		return w.rag(ctx, q, stream)
+		ans, err := w.rag(ctx, q, stream)
+		if errors.Is(err, ErrUnknown) { // another version was published since Knows was asked
+			return w.unknown(q.Ticket.Language, stream), nil
+		}
+		return ans, err
 	}
 	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {

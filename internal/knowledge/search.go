@@ -16,6 +16,9 @@ const (
 	characterCover = 0.7
 )
 
+// fewPassages is how many passages it takes to tell rare words from frequent ones.
+const fewPassages = 100
+
 // otherLanguage is what a passage in another language than the question's is worth: a
 // product number is found all the same.
 const otherLanguage = 0.6
@@ -69,10 +72,11 @@ func (x *Index) Search(question, language string, n int) []Hit {
 // count adds what the passages with a term have of it, and returns what it is worth.
 func (x *Index) count(term string, s *sheet) float32 {
 	having := x.postings[term]
-	rarity := float32(math.Log(1 + (float64(len(x.passages)-len(having))+0.5)/(float64(len(having))+0.5)))
-	telling := rarity
+	rarity := rarityOf(len(having), len(x.passages))
+	// Among few passages every word is frequent, and says something all the same.
+	telling := rarityOf(len(having), max(len(x.passages), fewPassages))
 	if utf8.RuneCountInString(term) == 1 && term[0] >= utf8.RuneSelf {
-		rarity, telling = rarity*characterPart, rarity*characterCover
+		rarity, telling = rarity*characterPart, telling*characterCover
 	}
 	for _, p := range having {
 		if s.scores[p.passage] == 0 {
@@ -83,6 +87,10 @@ func (x *Index) count(term string, s *sheet) float32 {
 		s.covered[p.passage] += telling
 	}
 	return telling
+}
+
+func rarityOf(having, all int) float32 {
+	return float32(math.Log(1 + (float64(all-having)+0.5)/(float64(having)+0.5)))
 }
 
 // best takes the n best of a sheet. Among equals the order is that of documents and texts.
