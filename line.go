@@ -49,7 +49,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 		return l, nil
 	}
 	w, err := worker.New(f.model, worker.Config{
-		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member), Claims: q,
+		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 	})
 	if err != nil {

@@ -142,6 +142,9 @@ func (n *node) checks() []api.Check {
 			api.Check{Name: "vendors", State: checkBreakers(n.line.member, false)},
 			api.Check{Name: "tools", State: checkBreakers(n.line.member, true)})
 	}
+	if n.live.library != nil {
+		checks = append(checks, api.Check{Name: "knowledge", State: n.live.library.check})
+	}
 	return append(checks, api.Check{Name: "rules", State: n.live.check})
 }
 

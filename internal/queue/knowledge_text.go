@@ -33,13 +33,18 @@ func hashOf(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// DocumentOf returns how a text is filed.
+func DocumentOf(name, text string) Document {
+	return Document{Name: name, Hash: hashOf([]byte(text)), Size: len(text)}
+}
+
 // KeepText stores the text of a document and returns what is known of it. Nothing refers
 // to it yet: unless a draft or a version does within an hour, a sweep removes it.
 func (q *Queue) KeepText(ctx context.Context, name, text string) (Document, error) {
 	if err := q.knowledgeRoom(ctx); err != nil {
 		return Document{}, fmt.Errorf("keep document %s: %w", name, err)
 	}
-	d := Document{Name: name, Hash: hashOf([]byte(text)), Size: len(text)}
+	d := DocumentOf(name, text)
 	// Also where it is there already: a write makes it young, so that no sweep meets it.
 	_, err := q.documents.Put(ctx, textPrefix+d.Hash, []byte(text))
 	return d, refusal("keep document "+name, err)
