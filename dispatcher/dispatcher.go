@@ -44,6 +44,8 @@ type Worker interface {
 	Estimate(t *chat.Ticket) int
 	// Fallback answers without any I/O.
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
+	// Handoff is the message that people take over, without any I/O.
+	Handoff(t *chat.Ticket) chat.Reply
 }
 
 // Config describes a dispatcher.
@@ -52,7 +54,9 @@ type Config struct {
 	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int           // events of the session that a question carries; 0: 40
-	Log     zerolog.Logger
+	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.
+	Draining func(chat.Lane) bool
+	Log      zerolog.Logger
 }
 
 // Rules is what operators may change while a dispatcher runs. Each use reads it anew.
@@ -63,6 +67,9 @@ type Rules struct {
 	// MaxDeliver is how often a job may be taken without coming to an end before the
 	// template answers it and it is kept as a dead letter; at least 1.
 	MaxDeliver int
+	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
+	// customer was told that people take over; 0: it is not handed off.
+	UrgentWait time.Duration
 }
 
 // Chain is who serves a route.
@@ -118,6 +125,9 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	if cfg.Answer == 0 {
 		cfg.Answer = 150 * time.Second
+	}
+	if cfg.Draining == nil {
+		cfg.Draining = func(chat.Lane) bool { return false }
 	}
 	if cfg.History == 0 {
 		cfg.History = 40
