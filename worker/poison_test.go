@@ -47,8 +47,8 @@ func TestAPoisonedDocumentGetsNothing(t *testing.T) {
 	for i, p := range poisons {
 		vendor, client := simulated(t, true)
 		w, ctx := withTools(t, client, 6, serve, "refund_request", "order_query", "logistics")
-		w.cfg.Knowledge = knowing(t, map[string]string{"poison.md": "# Delivery 配送\n" + p.text + "\n"})
-		q := question("how long is delivery?")
+		w.cfg.Knowledge = knowing(t, map[string]string{"poison.md": "# Delivery time 配送\n" + p.text + "\n"})
+		q := question("what is the delivery time?")
 		if chat.Language(p.text, "") == chat.Chinese {
 			q = question("配送要多久")
 		}

@@ -16,6 +16,10 @@ const (
 	characterCover = 0.7
 )
 
+// loneMatch is what a single word in common counts in what is covered of several: that
+// much, by chance, many passages have of any question.
+const loneMatch = 0.5
+
 // fewPassages is how many passages it takes to tell rare words from frequent ones.
 const fewPassages = 100
 
@@ -42,7 +46,9 @@ type Hit struct {
 // sheet is what a search adds up, by passage. It is used by one search after the other.
 type sheet struct {
 	scores, covered []float32
-	found           []int32 // passages that have a score
+	matches         []uint16 // terms that the passage has
+	found           []int32  // passages that have a score
+	lone            float64  // what one term in common counts
 }
 
 // Search returns the passages that fit best, the best first, at most n. Those in the
@@ -53,18 +59,22 @@ func (x *Index) Search(question, language string, n int) []Hit {
 	slices.Sort(terms)
 	s, lent := x.sheets.Get().(*sheet)
 	if !lent {
-		s = &sheet{scores: make([]float32, len(x.passages)), covered: make([]float32, len(x.passages))}
+		s = &sheet{scores: make([]float32, len(x.passages)), covered: make([]float32, len(x.passages)), matches: make([]uint16, len(x.passages))}
 	}
 	defer func() {
 		for _, i := range s.found {
-			s.scores[i], s.covered[i] = 0, 0
+			s.scores[i], s.covered[i], s.matches[i] = 0, 0, 0
 		}
 		s.found = s.found[:0]
 		x.sheets.Put(s)
 	}()
+	terms = slices.Compact(terms)
 	asked := float32(0)
-	for _, term := range slices.Compact(terms) {
+	for _, term := range terms {
 		asked += x.count(term, s)
+	}
+	if s.lone = loneMatch; len(terms) == 1 {
+		s.lone = 1
 	}
 	return x.best(s, asked, language, n)
 }
@@ -85,6 +95,7 @@ func (x *Index) count(term string, s *sheet) float32 {
 		norm := saturation * (1 - lengthShare + lengthShare*x.lengths[p.passage]/x.usual)
 		s.scores[p.passage] += rarity * p.times * (saturation + 1) / (p.times + norm)
 		s.covered[p.passage] += telling
+		s.matches[p.passage]++
 	}
 	return telling
 }
@@ -108,6 +119,9 @@ func (x *Index) best(s *sheet, asked float32, language string, n int) []Hit {
 			continue
 		}
 		h := Hit{Passage: *p, Score: score, Covered: float64(s.covered[i] / asked)}
+		if s.matches[i] == 1 {
+			h.Covered *= s.lone
+		}
 		at, _ := slices.BinarySearchFunc(hits, h, better)
 		hits = slices.Insert(hits, at, h)
 		hits = hits[:min(len(hits), n)]
