@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"internal/report":            {},
 	"internal/load":              {"internal/chat", "internal/llm", "internal/report", "internal/sim"},
 	"internal/drill": {
-		"internal/chat", "internal/ledger", "internal/llm", "internal/load", "internal/pgchild", "internal/report", "internal/sim",
+		"internal/chat", "internal/ledger", "internal/llm", "internal/load", "internal/pgchild", "internal/report", "internal/rules", "internal/sim",
 	},
 	"migrations":   {},
 	"web":          {},

@@ -88,7 +88,7 @@ func dispatching(r *rules.Rules) dispatcher.Rules {
 		Holds:      bounds(r),
 		Agent:      dispatcher.Chain{Vendors: agent.Vendors, Model: agent.Model, Light: rag.Model},
 		RAG:        dispatcher.Chain{Vendors: rag.Vendors, Model: rag.Model},
-		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait,
+		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait, Shadow: r.Valve.Shadow,
 	}
 }
 

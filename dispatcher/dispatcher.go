@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -70,6 +71,7 @@ type Rules struct {
 	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
 	// customer was told that people take over; 0: it is not handed off.
 	UrgentWait time.Duration
+	Shadow     float64 // part of the agent's answers in calm times on which the lower rungs are tried unseen
 }
 
 // Chain is who serves a route.
@@ -113,6 +115,11 @@ type Dispatcher struct {
 	held *held
 	pace pace // of answers from the knowledge
 	jobs sync.WaitGroup
+
+	streams   atomic.Int64    // under way
+	shadowing chan struct{}   // holds one token while a rung is tried in the shadow
+	calm      context.Context // ends when the dispatcher stops, for what nobody waits for
+	ruffle    context.CancelFunc
 }
 
 // New returns a dispatcher that holds nothing yet.
@@ -132,10 +139,12 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	if cfg.History == 0 {
 		cfg.History = 40
 	}
-	return &Dispatcher{
-		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
+	d := &Dispatcher{
+		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(), shadowing: make(chan struct{}, 1),
 		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
-	}, nil
+	}
+	d.calm, d.ruffle = context.WithCancel(context.Background())
+	return d, nil
 }
 
 // Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
@@ -166,6 +175,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // finish brings everything that is held to an end or back to its lane.
 func (d *Dispatcher) finish() {
+	d.ruffle()
 	d.held.cancelWaiting(errStopping)
 	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
 	defer grace.Stop()

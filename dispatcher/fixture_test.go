@@ -37,6 +37,7 @@ type setup struct {
 	Predict    bool
 	Valve      valve.Config
 	UrgentWait time.Duration
+	Shadow     float64
 	Draining   func(chat.Lane) bool
 	Bound      int // of each lane; 0: 500
 	MaxDeliver int
@@ -296,5 +297,5 @@ func (s setup) limits() gate.Config {
 // rules is what the dispatcher goes by.
 func (s setup) rules() Rules {
 	holds := map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500}
-	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, RAG: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5), UrgentWait: s.UrgentWait}
+	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, RAG: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5), UrgentWait: s.UrgentWait, Shadow: s.Shadow}
 }
