@@ -23,6 +23,7 @@ const (
 	steeringBucket = "steering"
 	operatorBucket = "operators"
 	claimBucket    = "claims"
+	faqBucket      = "faq"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

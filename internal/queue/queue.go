@@ -82,6 +82,7 @@ type Queue struct {
 	steering  jetstream.KeyValue
 	operators jetstream.KeyValue
 	claims    jetstream.KeyValue
+	faq       jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -185,6 +186,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
+		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)
