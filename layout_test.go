@@ -17,7 +17,7 @@ import (
 var mayImport = map[string][]string{
 	"":                           {"*"},
 	"api":                        {"internal/chat", "internal/queue", "internal/rules", "internal/tool", "web"},
-	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue"},
+	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
 	"worker":                     {"internal/chat", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
 	"internal/queue":             {"internal/chat"},
@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"internal/faq":               {"internal/chat", "internal/intent"},
 	"internal/knowledge":         {"internal/chat", "internal/intent"},
 	"internal/rules":             {"internal/chat"},
-	"internal/control":           {"internal/chat", "internal/gate", "internal/queue"},
+	"internal/valve":             {"internal/chat"},
+	"internal/control":           {"internal/chat", "internal/gate", "internal/queue", "internal/valve"},
 	"internal/record":            {"internal/chat", "internal/ledger", "internal/queue"},
 	"internal/ledger":            {"internal/chat", "migrations"},
 	"internal/ledger/ledgertest": {"internal/ledger", "internal/pgchild"},

@@ -80,8 +80,13 @@ func (l *line) stages() []stage {
 
 // dispatching returns what the rules say to the dispatcher.
 func dispatching(r *rules.Rules) dispatcher.Rules {
-	chain := r.Chains[rules.ChainAgent]
-	return dispatcher.Rules{Holds: bounds(r), Vendors: chain.Vendors, Model: chain.Model, MaxDeliver: r.MaxDeliver}
+	agent, rag := r.Chains[rules.ChainAgent], r.Chains[rules.ChainRAG]
+	return dispatcher.Rules{
+		Holds:      bounds(r),
+		Agent:      dispatcher.Chain{Vendors: agent.Vendors, Model: agent.Model, Light: rag.Model},
+		RAG:        dispatcher.Chain{Vendors: rag.Vendors, Model: rag.Model},
+		MaxDeliver: r.MaxDeliver,
+	}
 }
 
 // check tells /readyz whether a controller grants.

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/valve"
 )
 
 // errPanicked says what of ours panicked. Its text does not show the value, which may
@@ -33,17 +34,46 @@ func causeOf(failed error) string {
 // final event is in the talk log, so that the next prompt holds this answer.
 func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 	defer d.control.EndTurn(t.Tenant, t.Session, t.ID)
-	caller := gate.NewCaller(d.control, d.ask(&t.Stored), t.permit)
+	caller := gate.NewCaller(d.control, d.ask(&t.Stored, t.way.Effort), t.permit)
 	defer caller.Close()
 	s, err := d.queue.Take(ctx, t.Stored, time.Now())
 	if err != nil {
 		d.untaken(ctx, j, &t.Stored, err)
 		return
 	}
+	s.Level = t.Level
 	heeded := d.heed(ctx, j, s)
-	ans, failed := d.work(gate.WithCaller(ctx, caller), &s, t.history)
+	o := outcome{caller: caller}
+	o.answer, o.failed = d.work(gate.WithCaller(ctx, caller), &s, t.history, t.way.Effort)
+	o.answer.Reason = t.way.Reason
+	if o.failed != nil {
+		o = d.further(ctx, &s, t, o)
+	}
 	heeded()
-	d.conclude(ctx, j, s, outcome{ans, failed, caller})
+	d.conclude(ctx, j, s, o)
+}
+
+// further answers with the next rung that needs a vendor, where there is one and time for
+// it, after a rung has failed. It is a try after a failure: its call comes from the
+// retries' budget, and what it says is seen when it is whole.
+func (d *Dispatcher) further(ctx context.Context, s *queue.Stored, t turn, o outcome) outcome {
+	dec := decide(situation{now: time.Now(), deadline: s.Deadline, permit: true, stopped: stopCause(ctx), failed: o.failed})
+	if dec.action != answer || s.Deed != nil {
+		return o
+	}
+	way := d.look(s, climb{tried: t.way.Route, why: dec.reason})
+	if !way.Calls() {
+		return o
+	}
+	caller := gate.NewRetrier(d.control, d.ask(s, way.Effort))
+	defer caller.Close()
+	ans, failed := d.work(gate.WithCaller(ctx, caller), s, nil, way.Effort)
+	if failed != nil {
+		d.log.Info().Err(failed).Str("ticket", s.ID).Str("route", string(way.Route)).Msg("the next rung failed too")
+		return o
+	}
+	ans.Reason = way.Reason
+	return outcome{answer: ans, caller: caller}
 }
 
 // alone works on a ticket that needs neither a vendor nor a turn, and has no deadline:
@@ -56,7 +86,7 @@ func (d *Dispatcher) alone(ctx context.Context, j *job, s queue.Stored, work fun
 		return
 	}
 	heeded := d.heed(ctx, j, taken)
-	caller := gate.NewFollower(d.control, d.ask(&taken))
+	caller := gate.NewFollower(d.control, d.ask(&taken, chat.Effort{Route: chat.RouteAgent}))
 	ans, failed := d.guarded(&taken, func() (chat.Answer, error) {
 		ctx, cancel := context.WithTimeout(gate.WithCaller(ctx, caller), d.cfg.Answer)
 		defer cancel()
@@ -113,14 +143,18 @@ func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o out
 }
 
 // work runs the chain within the hard limit of an answer and streams its text.
-func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event) (chat.Answer, error) {
+func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event, how chat.Effort) (chat.Answer, error) {
 	return d.guarded(s, func() (chat.Answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
 		defer cancel()
+		if how.Route == chat.RouteRAG {
+			begun := time.Now()
+			defer func() { d.pace.add(time.Since(begun)) }()
+		}
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 		out := d.newStream(s)
 		defer out.close()
-		return d.worker.Answer(ctx, d.question(s, history), out.write)
+		return d.worker.Answer(ctx, d.question(s, history), how, out.write)
 	})
 }
 
@@ -159,11 +193,13 @@ func (d *Dispatcher) untaken(ctx context.Context, j *job, s *queue.Stored, err e
 	j.HandBack(admitPause)
 }
 
-// fallback ends the ticket with the template. Where even that panics the ticket fails:
-// left open it would come again and end the next process as well.
+// fallback ends the ticket without a vendor. Where even the template panics the ticket
+// fails: left open it would come again and end the next process as well.
 func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec decision) {
 	s.Dead = dec.action == bury
-	if ans, err := d.template(&s.Ticket, dec.reason); err == nil {
+	if ans, found := d.written(&s, dec); found {
+		s.Ticket.Answer(ans, time.Now())
+	} else if ans, err := d.template(&s.Ticket, dec.reason); err == nil {
 		s.Ticket.Answer(ans, time.Now())
 	} else {
 		s.Dead = true
@@ -171,6 +207,23 @@ func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec d
 		s.Ticket.GiveUp(chat.ReasonError, time.Now())
 	}
 	d.settle(ctx, j, s)
+}
+
+// written answers from the FAQ where the load allows that and an entry fits.
+func (d *Dispatcher) written(s *queue.Stored, dec decision) (_ chat.Answer, found bool) {
+	step := valve.Route(valve.Case{Level: s.Level, Urgent: s.Urgent, Lane: s.Lane, Tried: chat.RouteRAG, Why: dec.reason})
+	if dec.action == bury || step.Route != chat.RouteFAQ {
+		return chat.Answer{}, false
+	}
+	defer func() {
+		if recover() != nil { // the template is still there
+			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the FAQ panicked")
+			found = false
+		}
+	}()
+	ans, found := d.worker.FAQ(&s.Ticket)
+	ans.Reason = dec.reason
+	return ans, found
 }
 
 func (d *Dispatcher) template(t *chat.Ticket, reason chat.Reason) (_ chat.Answer, err error) {

@@ -55,7 +55,7 @@ func TestAnAnswerHasAHardLimit(t *testing.T) {
 // fragile is a worker whose chain panics on one message.
 type fragile struct{ Worker }
 
-func (f fragile) Answer(ctx context.Context, q chat.Question, stream func(string)) (chat.Answer, error) {
+func (f fragile) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(string)) (chat.Answer, error) {
 	if q.Ticket.Message == "poison" {
 		panic(q.Ticket.Message)
 	}

@@ -16,6 +16,7 @@ type situation struct {
 	deadline time.Time     // acceptance + max_wait
 	permit   bool          // a vendor has room, and the session's turn is ours
 	spent    bool          // it was taken as often as a job may be, and never came to an end
+	lesser   chat.Reason   // why its rung needs no vendor; empty: it does
 	refused  *gate.Refusal // why no permit will come in time, or nil
 	stopped  error         // why the work on the job was stopped, or nil
 	failed   error         // how the chain failed, or nil
@@ -27,8 +28,8 @@ type action int
 const (
 	await    action = iota // ask the controller (again)
 	run                    // let the chain answer
-	answer                 // answer with the template, for a reason
-	bury                   // the same, and keep the job as a dead letter
+	answer                 // answer with a lesser rung, for a reason
+	bury                   // without a vendor, and keep the job as a dead letter
 	handBack               // give the job to whoever pulls next
 	drop                   // somebody else has ended it
 	abandon                // somebody else may be at it: its lane hands it on in its own time
@@ -58,6 +59,8 @@ func decide(s situation) decision {
 		return decision{action: answer, reason: chat.ReasonOverdue}
 	case errors.Is(s.stopped, errStopping):
 		return decision{action: handBack}
+	case s.lesser != "":
+		return decision{action: answer, reason: s.lesser}
 	case s.permit:
 		return decision{action: run}
 	case s.refused != nil:

@@ -20,13 +20,20 @@ type Controller interface {
 	EndTurn(tenant, session, ticket string)
 	// Live returns how many dispatchers are at work, this one included; 1 if nobody knows.
 	Live() int
+	// Level returns the load level that a ticket of a lane feels, 0 to 3, and what is closed
+	// when a level changes.
+	Level(lane chat.Lane) (level int, changed <-chan struct{})
 }
 
 // Worker makes answers. It knows nothing of queues.
 type Worker interface {
-	// Answer works out the answer with the best chain. stream gets the text meant for
+	// Answer works out the answer with a vendor, as how says. stream gets the text meant for
 	// the customer as it comes; it never blocks.
-	Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error)
+	Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error)
+	// Knows reports whether the knowledge covers a ticket's question.
+	Knows(t *chat.Ticket) bool
+	// FAQ answers from the written answers without any I/O. False: none of them fits.
+	FAQ(t *chat.Ticket) (chat.Answer, bool)
 	// Settles reports whether a ticket needs no model: its customer agrees to what was asked
 	// before. history is called where the message alone does not tell.
 	Settles(t *chat.Ticket, history func() []chat.Event) bool
@@ -50,12 +57,19 @@ type Config struct {
 
 // Rules is what operators may change while a dispatcher runs. Each use reads it anew.
 type Rules struct {
-	Holds   map[chat.Lane]int // jobs held per interactive lane; every one is required
-	Vendors []string          // that may answer, the preferred one first
-	Model   string            // our word for the model that answers
+	Holds map[chat.Lane]int // jobs held per interactive lane; every one is required
+	Agent Chain             // required
+	RAG   Chain             // without vendors nothing is answered from the knowledge
 	// MaxDeliver is how often a job may be taken without coming to an end before the
 	// template answers it and it is kept as a dead letter; at least 1.
 	MaxDeliver int
+}
+
+// Chain is who serves a route.
+type Chain struct {
+	Vendors []string // that may answer, the preferred one first
+	Model   string   // our word for the model that answers
+	Light   string   // and for the one that does while there is little room; empty: the same
 }
 
 // Validate names the field that is wrong.
@@ -69,8 +83,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("dispatcher config: Rules.Holds[%s] must be at least 1, is %d", lane, r.Holds[lane])
 		}
 	}
-	if len(r.Vendors) == 0 {
-		return errors.New("dispatcher config: Rules.Vendors is empty")
+	if len(r.Agent.Vendors) == 0 {
+		return errors.New("dispatcher config: Rules.Agent.Vendors is empty")
 	}
 	if r.MaxDeliver < 1 {
 		return fmt.Errorf("dispatcher config: Rules.MaxDeliver must be at least 1, is %d", r.MaxDeliver)
@@ -90,6 +104,7 @@ type Dispatcher struct {
 	log     zerolog.Logger
 
 	held *held
+	pace pace // of answers from the knowledge
 	jobs sync.WaitGroup
 }
 

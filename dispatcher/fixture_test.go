@@ -271,5 +271,5 @@ func (s setup) limits() gate.Config {
 // rules is what the dispatcher goes by.
 func (s setup) rules() Rules {
 	holds := map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500}
-	return Rules{Holds: holds, Vendors: []string{"a"}, MaxDeliver: cmp.Or(s.MaxDeliver, 5)}
+	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5)}
 }

@@ -14,6 +14,7 @@ var (
 	errCancelled = errors.New("the ticket was cancelled")
 	errStopping  = errors.New("the dispatcher stops")
 	errOverdue   = errors.New("max_wait has passed")
+	errLevel     = errors.New("the load level has changed")
 )
 
 // job is one lane message that this dispatcher looks after.

@@ -108,7 +108,7 @@ type faulty struct{ Worker }
 
 const secret = "my secret is 42"
 
-func (f faulty) Answer(_ context.Context, q chat.Question, _ func(string)) (chat.Answer, error) {
+func (f faulty) Answer(_ context.Context, q chat.Question, _ chat.Effort, _ func(string)) (chat.Answer, error) {
 	switch what, _, _ := strings.Cut(q.Ticket.Message, ":"); what {
 	case "panic", "both":
 		panic(q.Ticket.Message)

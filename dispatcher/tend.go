@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"sluice/internal/chat"
@@ -24,6 +25,7 @@ type turn struct {
 	queue.Stored
 	permit  gate.Permit
 	history []chat.Event
+	way     climb
 }
 
 // tend looks after one job from its delivery to its end.
@@ -49,22 +51,33 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 	}
 	if history, settles := d.settles(ctx, &s); settles {
 		d.alone(ctx, j, s, func(ctx context.Context, s *queue.Stored) (chat.Answer, error) {
-			return d.worker.Answer(ctx, d.question(s, history), func(string) {})
+			return d.worker.Answer(ctx, d.question(s, history), chat.Effort{Route: chat.RouteAgent}, func(string) {})
 		})
 		return
 	}
-	for {
-		permit, err := d.line(ctx, &s)
+	d.climb(ctx, j, s, seat)
+}
+
+// climb looks for the rung on which a ticket is answered, from the best that the load
+// allows downwards, and waits where that one needs a vendor.
+func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *seat) {
+	for way := d.look(&s, climb{}); ; way = d.look(&s, way) {
+		var permit gate.Permit
 		var refused *gate.Refusal
-		errors.As(err, &refused)
-		dec := decide(situation{
-			now: time.Now(), deadline: s.Deadline, permit: err == nil, refused: refused, stopped: stopCause(ctx),
-		})
+		now := situation{lesser: way.Reason}
+		if way.Calls() {
+			var err error
+			permit, err = d.line(ctx, &s, way)
+			now.permit, now.lesser = err == nil, ""
+			errors.As(err, &refused)
+		}
+		now.now, now.deadline, now.refused, now.stopped = time.Now(), s.Deadline, refused, stopCause(ctx)
+		dec := decide(now)
 		if dec.action == run {
 			if history, free := d.past(ctx, &s); free && time.Now().Before(s.Deadline) {
 				seat.running()
 				d.held.setWaiting(j, false)
-				d.run(ctx, j, turn{Stored: s, permit: permit, history: history})
+				d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way})
 				return
 			}
 			// An earlier message comes first: no permit is held while it is waited for.
@@ -72,10 +85,14 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 			wait(ctx, min(earlierPause, time.Until(s.Deadline)))
 			continue
 		}
-		if err == nil {
+		if now.permit {
 			d.giveUp(&s, permit)
 		}
-		if dec.action != await {
+		switch {
+		case dec.action == await:
+		case dec.action == answer && way.Calls():
+			way.tried, way.why = way.Route, dec.reason
+		default:
 			d.leave(ctx, j, s, dec)
 			return
 		}
@@ -99,12 +116,14 @@ func (d *Dispatcher) settles(ctx context.Context, s *queue.Stored) (history []ch
 	return history, settles && free
 }
 
-// line stands at the controller until a permit comes, the controller refuses one, the
-// deadline passes or the work on the job is stopped.
-func (d *Dispatcher) line(ctx context.Context, s *queue.Stored) (gate.Permit, error) {
+// line stands at the controller until a permit comes, the controller refuses one, a level
+// changes, the deadline passes or the work on the job is stopped.
+func (d *Dispatcher) line(ctx context.Context, s *queue.Stored, way climb) (gate.Permit, error) {
 	ctx, cancel := context.WithDeadlineCause(ctx, s.Deadline, errOverdue)
 	defer cancel()
-	permit, err := d.control.Ask(ctx, d.ask(s))
+	ctx, stop := until(ctx, way.changed)
+	defer stop()
+	permit, err := d.control.Ask(ctx, d.ask(s, way.Effort))
 	var refused *gate.Refusal
 	if err != nil && ctx.Err() == nil && !errors.As(err, &refused) {
 		// The controller is away or crowded: the deadline answers.
@@ -114,12 +133,24 @@ func (d *Dispatcher) line(ctx context.Context, s *queue.Stored) (gate.Permit, er
 	return permit, err
 }
 
-func (d *Dispatcher) ask(s *queue.Stored) gate.Ask {
-	r := d.cfg.Rules()
-	return gate.Ask{
-		Tenant: s.Tenant, Session: s.Session, Ticket: s.ID, Lane: s.Lane, Urgent: s.Urgent,
-		Seq: s.Seq, AcceptedAt: s.AcceptedAt, Deadline: s.Deadline,
-		Vendors: r.Vendors, Model: r.Model, Tokens: d.worker.Estimate(&s.Ticket),
+// until returns a context that also ends when changed is closed. stop waits until what it
+// started has ended.
+func until(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
+	if changed == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-changed:
+			cancel(errLevel)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		watch.Wait()
 	}
 }
 

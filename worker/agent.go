@@ -30,6 +30,7 @@ type agent struct {
 	run      *tool.Run // nil: there are no tools
 	messages []llms.MessageContent
 	stream   func(text string)
+	bare     bool // the model is offered no tools
 
 	said  []string // to the customer, by step
 	usage chat.Usage
@@ -44,7 +45,7 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 		if err != nil {
 			return fmt.Errorf("ask the model: %w", err)
 		}
-		if a.run == nil || len(choice.ToolCalls) == 0 {
+		if a.run == nil || a.bare || len(choice.ToolCalls) == 0 {
 			a.long = choice.StopReason == "length"
 			return nil
 		}
@@ -82,7 +83,7 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 			return nil
 		}),
 	}
-	if a.run != nil {
+	if a.run != nil && !a.bare {
 		if offered := a.run.Definitions(a.w.away()); len(offered) > 0 {
 			options = append(options, llms.WithTools(offered))
 			if last {

@@ -116,7 +116,7 @@ func TestToolsOfARoundRunSideBySideAndAreShownInOrder(t *testing.T) {
 		Ticket:  chat.Ticket{ID: "now", Message: "now?", Language: chat.English},
 		History: []chat.Event{asked("t1", "one?"), replied("t1", "one.")},
 	}
-	got, err := w.Answer(ctx, q, func(s string) { streamed.WriteString(s) })
+	got, err := w.Answer(ctx, q, chat.Effort{Route: chat.RouteAgent}, func(s string) { streamed.WriteString(s) })
 	if err != nil || got.Reply.Text != "Let me look.\n\nShipped." || streamed.String() != got.Reply.Text {
 		t.Fatalf("%q, streamed %q, %v", got.Reply.Text, streamed.String(), err)
 	}
@@ -161,7 +161,7 @@ func TestTheLastStepMayWishForNothing(t *testing.T) {
 		calls.Store(0)
 		m := &script{steps: []llms.ContentChoice{wishes("", "one"), wishes("", "one"), c.last}}
 		w, ctx := withTools(t, m, 3, serve, "one")
-		got, err := w.Answer(ctx, chat.Question{}, func(string) {})
+		got, err := w.Answer(ctx, chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {})
 		if (err != nil) != c.err || got.Reply.Text != c.want || calls.Load() != 2 {
 			t.Errorf("%q, %v after %d calls of the tool", got.Reply.Text, err, calls.Load())
 		}
@@ -178,7 +178,7 @@ func TestMoreToolsAtOnceThanBearableAreTurnedAway(t *testing.T) {
 	var calls atomic.Int32
 	m := &script{steps: []llms.ContentChoice{wishes("", slices.Repeat([]string{"one"}, 12)...), {Content: "Done."}}}
 	w, ctx := withTools(t, m, 6, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); echo(w, r) }, "one")
-	if _, err := w.Answer(ctx, chat.Question{}, func(string) {}); err != nil || calls.Load() != maxParallel {
+	if _, err := w.Answer(ctx, chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != nil || calls.Load() != maxParallel {
 		t.Errorf("%d calls, %v", calls.Load(), err)
 	}
 	last := m.seen[1][len(m.seen[1])-1].Parts[0].(llms.ToolCallResponse)
@@ -199,7 +199,7 @@ func TestACancelEndsTheTools(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	gone := fmt.Errorf("the customer left")
 	go func() { <-arrived; cancel(gone) }()
-	if _, err := w.Answer(ctx, chat.Question{}, func(string) {}); err != gone || len(m.asked) != 1 {
+	if _, err := w.Answer(ctx, chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != gone || len(m.asked) != 1 {
 		t.Errorf("%v after %d calls of the model", err, len(m.asked))
 	}
 }

@@ -26,22 +26,21 @@ var (
 	anonymousChinese string
 	//go:embed anonymous_en.txt
 	anonymousEnglish string
+	// What is added instead where the tools are kept from the model.
+	//go:embed bare_zh.txt
+	bareChinese string
+	//go:embed bare_en.txt
+	bareEnglish string
 )
 
 // prompt is the system prompt, every earlier exchange of the session that the question
 // carries, and the message. Each text keeps the role of who wrote it. An exchange
 // stands where its answer came, so that roles alternate; messages that are still open
 // are left out: they get an answer of their own.
-func (w *Worker) prompt(q chat.Question, run *tool.Run) []llms.MessageContent {
+func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.MessageContent {
 	system := w.system(q.Ticket.Language)
 	if run != nil {
-		more, anonymous := toolsEnglish, anonymousEnglish
-		if q.Ticket.Language == chat.Chinese {
-			more, anonymous = toolsChinese, anonymousChinese
-		}
-		if system += strings.TrimRight(more, "\n"); run.Anonymous() {
-			system += strings.TrimRight(anonymous, "\n")
-		}
+		system += manual(q.Ticket.Language, run, bare)
 	}
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}
@@ -61,6 +60,22 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run) []llms.MessageContent {
 		}
 	}
 	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, q.Ticket.Message))
+}
+
+// manual is what the model has to know of the tools.
+func manual(language string, run *tool.Run, bare bool) string {
+	more, anonymous, busy := toolsEnglish, anonymousEnglish, bareEnglish
+	if language == chat.Chinese {
+		more, anonymous, busy = toolsChinese, anonymousChinese, bareChinese
+	}
+	if bare {
+		return strings.TrimRight(busy, "\n")
+	}
+	text := strings.TrimRight(more, "\n")
+	if run.Anonymous() {
+		text += strings.TrimRight(anonymous, "\n")
+	}
+	return text
 }
 
 func (w *Worker) system(language string) string {

@@ -70,12 +70,15 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
 }
 
-// Answer asks the model with the session's history, and calls the tools that it wishes
-// for. stream gets the customer's text as it comes and must not block. An answer that
-// broke off is an error, never an answer; one that reached Config.MaxTokens is given with
-// a mark that it goes no further.
-func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text string)) (chat.Answer, error) {
-	a := &agent{w: w, q: q, stream: stream}
+// Answer asks the model as how says: from the knowledge (chat.RouteRAG), or with the
+// session's history and the tools that the model wishes for. stream gets the customer's
+// text as it comes and must not block. An answer that broke off is an error, never an
+// answer; one that reached Config.MaxTokens is given with a mark that it goes no further.
+func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error) {
+	if how.Route == chat.RouteRAG {
+		return w.rag(ctx, q, stream)
+	}
+	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q, w.cfg.Claims)
 		if deed, confirmed := a.run.Confirmed(); confirmed {
@@ -83,7 +86,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, stream func(text s
 			return w.report(a.run, v, q.Ticket.Language), err
 		}
 	}
-	a.messages = w.prompt(q, a.run)
+	a.messages = w.prompt(q, a.run, a.bare)
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}

@@ -98,7 +98,7 @@ func TestPromptIsWhatWasSaidAndAnswered(t *testing.T) {
 		m := &model{pieces: []string{"yes"}}
 		w := newWorker(t, m, Config{})
 		q := chat.Question{Ticket: chat.Ticket{ID: "now", Message: "now?", Language: chat.English}, History: c.history}
-		if _, err := w.Answer(t.Context(), q, func(string) {}); err != nil {
+		if _, err := w.Answer(t.Context(), q, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 		got := said(m.messages)
@@ -122,7 +122,7 @@ func TestPromptSpeaksTheTicketsLanguage(t *testing.T) {
 	} {
 		m := &model{pieces: []string{"yes"}}
 		w := newWorker(t, m, Config{Prompts: c.prompts, MaxTokens: 77})
-		if _, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: c.language}}, func(string) {}); err != nil {
+		if _, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: c.language}}, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 		if got := said(m.messages)[0]; got != "system: "+c.want || m.options.MaxTokens != 77 {
@@ -136,7 +136,7 @@ func TestAnswerStreamsAndReturnsTheWhole(t *testing.T) {
 	m := &model{pieces: []string{"Your **or", "der** ", "is on its way."}}
 	w := newWorker(t, m, Config{})
 	var pieces []string
-	got, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: chat.English}}, func(s string) { pieces = append(pieces, s) })
+	got, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: chat.English}}, chat.Effort{Route: chat.RouteAgent}, func(s string) { pieces = append(pieces, s) })
 	if err != nil || !slices.Equal(pieces, m.pieces) {
 		t.Errorf("streamed %q, %v", pieces, err)
 	}
@@ -154,7 +154,7 @@ func TestAnswerStreamsAndReturnsTheWhole(t *testing.T) {
 func TestAnAnswerAtTheTokenLimitSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t, &model{pieces: []string{"The first thing to"}, stop: "length"}, Config{})
-	got, err := w.Answer(t.Context(), chat.Question{}, func(string) {})
+	got, err := w.Answer(t.Context(), chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {})
 	if err != nil || !strings.HasSuffix(got.Reply.Text, "…") || !strings.Contains(got.Reply.HTML, "…") {
 		t.Errorf("%+v, %v", got.Reply, err)
 	}
@@ -164,7 +164,7 @@ func TestAFailedAnswerIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken off")
 	w := newWorker(t, &model{pieces: []string{"half"}, err: broken}, Config{})
-	got, err := w.Answer(t.Context(), chat.Question{}, func(string) {})
+	got, err := w.Answer(t.Context(), chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {})
 	if !errors.Is(err, broken) || got.Reply.Text != "" {
 		t.Errorf("%+v, %v", got, err)
 	}

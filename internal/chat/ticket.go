@@ -28,6 +28,7 @@ const (
 	RouteRAG      Route = "rag"
 	RouteFAQ      Route = "faq"
 	RouteTemplate Route = "template"
+	RouteCache    Route = "cache" // an answer that was given before
 )
 
 // Reason says why a ticket took a lesser route, failed or was cancelled.
@@ -35,6 +36,7 @@ type Reason string
 
 // The reasons.
 const (
+	ReasonLevel             Reason = "level"              // the load is too high for more
 	ReasonOverdue           Reason = "overdue"            // max_wait passed before a vendor had room
 	ReasonPredictedWait     Reason = "predicted_wait"     // it would have waited past max_wait
 	ReasonVendorUnavailable Reason = "vendor_unavailable" // the call to the vendor failed, or no vendor takes any in time

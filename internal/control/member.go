@@ -62,6 +62,7 @@ type Member struct {
 	places placeCache
 	told   hello // the controller's latest
 	toldAt time.Time
+	levels levels
 }
 
 // NewMember returns a member that tells nothing yet; what is asked waits. local is the
@@ -77,7 +78,7 @@ func NewMember(q *queue.Queue, local *Controller, cfg MemberConfig) (*Member, er
 		cfg: cfg, queue: q, local: local, log: cfg.Log.With().Str("stage", "member").Logger(),
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 		holder: newHolder(cfg.Node, time.Now()), closed: make(chan struct{}),
-		places: newPlaceCache(), entrance: newEntrance(cfg.Intake),
+		places: newPlaceCache(), levels: newLevels(), entrance: newEntrance(cfg.Intake),
 	}
 	if local != nil {
 		local.mu.Lock()

@@ -186,6 +186,7 @@ func (m *Member) greeted(body []byte) {
 	m.holder.meet(got.Epoch, got.Node, time.Now())
 	if got.Epoch == m.holder.epoch {
 		m.told, m.toldAt = got, time.Now()
+		m.levels.set(got.Levels)
 	}
 	if m.holder.epoch != before {
 		m.nudge()

@@ -97,6 +97,8 @@ type hello struct {
 	// Room is when a lane that is full has a place again, where that is known.
 	Room  map[chat.Lane]time.Duration `json:"room,omitempty"`
 	Doors int                         `json:"doors,omitempty"` // nodes that take messages in
+	// Levels is the load level that a ticket of each lane feels; missing: 0.
+	Levels map[chat.Lane]int `json:"levels,omitempty"`
 }
 
 // place is a place in the line, counted from 1; 0: none.

@@ -33,6 +33,7 @@ var ErrNoCaller = errors.New("call to a vendor without a caller")
 type Caller struct {
 	granter Granter
 	ask     Ask
+	spare   bool // its calls come from the retries' budget
 
 	mu     sync.Mutex
 	first  *Permit
@@ -51,6 +52,14 @@ func NewCaller(g Granter, a Ask, first Permit) *Caller {
 func NewFollower(g Granter, a Ask) *Caller {
 	a.Step = true
 	return &Caller{granter: g, ask: a}
+}
+
+// NewRetrier returns a caller that holds no permit, and whose calls come from the retries'
+// own budget: each is granted at once or refused.
+func NewRetrier(g Granter, a Ask) *Caller {
+	c := NewFollower(g, a)
+	c.spare = true
+	return c
 }
 
 // Close gives the first permit back if no call used it.
@@ -86,6 +95,9 @@ func (c *Caller) use(vendor, model string) {
 func (c *Caller) permit(ctx context.Context, tokens int) (Permit, error) {
 	if p := c.takeFirst(); p != nil {
 		return *p, nil
+	}
+	if c.spare {
+		return c.retry(ctx, c.ask.Vendors, 0, tokens)
 	}
 	a := c.ask
 	a.Tokens = tokens
