@@ -55,6 +55,12 @@ func (b *Base) Match(text, language string) Match {
 	return m
 }
 
+// Knows reports whether a text is a phrasing of some entry.
+func (b *Base) Knows(text string) bool {
+	_, known := b.known[b.vocabulary.plain(text)]
+	return known
+}
+
 // nearest names the entries of a ranking. Nothing fits them yet.
 func (b *Base) nearest(got ranking, language string) Match {
 	best := b.entries[got.best[0].entry]
