@@ -51,6 +51,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
+		FAQ:      in.faq, Missed: in.missed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
