@@ -61,6 +61,14 @@ func (f *faqs) base() *faq.Base {
 	return nil
 }
 
+// now returns what answers, and the revision of the list that it was made of.
+func (f *faqs) now() (*faq.Base, uint64) {
+	if now := f.inForce.Load(); now != nil {
+		return now.base, now.rev
+	}
+	return nil, 0
+}
+
 // miss counts a question that was not answered.
 func (f *faqs) miss(b *faq.Base, t *chat.Ticket, m faq.Match) {
 	f.missed.Add(b, f.hide(t.Message), t.Language, m, time.Now().UTC())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sluice/internal/chat"
@@ -65,8 +66,8 @@ func (e Entry) Check() error {
 	fault := func(field, format string, args ...any) error {
 		return &Fault{Entry: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
 	}
-	if e.ID == "" || len(e.ID) > MaxID || !utf8.ValidString(e.ID) {
-		return fault("id", "id has %d bytes, must be 1 to %d of valid UTF-8", len(e.ID), MaxID)
+	if e.ID == "" || len(e.ID) > MaxID || strings.ContainsFunc(e.ID, strange) || !utf8.ValidString(e.ID) {
+		return fault("id", "id has %d bytes, must be 1 to %d: letters, digits, _ - .", len(e.ID), MaxID)
 	}
 	asked := false
 	for _, language := range e.Languages() {
@@ -92,6 +93,11 @@ func (e Entry) Check() error {
 		return fault("answers", "must have an answer")
 	}
 	return nil
+}
+
+// strange reports whether a character has no place in an id, which stands in addresses.
+func strange(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_-.", r)
 }
 
 // unfit says what is wrong with a text, or nothing.

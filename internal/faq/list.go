@@ -83,6 +83,18 @@ func (l List) Put(e Entry) List {
 	return l
 }
 
+// PutAll has many entries answer, each in place of the one of its id. Of two with the same
+// id the later one stays.
+func (l List) PutAll(entries []Entry) List {
+	byID := map[string]Entry{}
+	for _, e := range slices.Concat(l.Entries, entries) {
+		byID[e.ID] = e
+	}
+	l.Without = slices.DeleteFunc(slices.Clone(l.Without), func(id string) bool { _, own := byID[id]; return own })
+	l.Entries = slices.SortedFunc(maps.Values(byID), func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	return l
+}
+
 // Drop has an entry answer no more; found is false where there is none of that id.
 func (l List) Drop(id string) (_ List, found bool, err error) {
 	at, own := l.place(id)
