@@ -16,7 +16,7 @@ func (w *Worker) FAQ(t *chat.Ticket) (chat.Answer, bool) {
 		return chat.Answer{}, false
 	}
 	m := base.Match(t.Message, t.Language)
-	if m.Tier != faq.Answer && w.cfg.Missed != nil {
+	if m.Tier != faq.Answer && w.cfg.Missed != nil && numberOf(t.Message) == 0 {
 		w.cfg.Missed(base, t, m)
 	}
 	switch m.Tier {
