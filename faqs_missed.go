@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/faq"
+	"sluice/internal/queue"
 )
 
 // missedEvery is how often a process adds its missed questions to those of all, and
@@ -38,7 +39,7 @@ func (f *faqs) giveOn(ctx context.Context) {
 	if len(all) == 0 {
 		return
 	}
-	_, err := f.store.ChangeMissed(ctx, func(stored []byte) ([]byte, error) {
+	err := f.store.ChangeNote(ctx, queue.FAQMissed, func(stored []byte) ([]byte, error) {
 		sum, err := faq.ReadMisses(stored)
 		if err != nil {
 			return nil, err

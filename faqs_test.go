@@ -179,7 +179,7 @@ func TestMissedQuestionsOfAllProcessesAreStoredWithoutWhoAsked(t *testing.T) {
 		}
 		time.Sleep(missedEvery + time.Second)
 		stored := func() []faq.Miss {
-			doc, err := all[0].faqs.store.Missed(t.Context())
+			doc, err := all[0].faqs.store.Note(t.Context(), queue.FAQMissed)
 			if err != nil {
 				t.Fatal(err)
 			}

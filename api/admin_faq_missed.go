@@ -58,7 +58,7 @@ func (a *API) registerMisses(api huma.API) {
 }
 
 func (a *API) misses(ctx context.Context) (*faq.Misses, error) {
-	stored, err := a.deps.Queue.FAQ().Missed(ctx)
+	stored, err := a.deps.Queue.FAQ().Note(ctx, queue.FAQMissed)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -150,7 +150,7 @@ func (a *API) dropMiss(ctx context.Context, in *dropMissInput) (*struct{}, error
 }
 
 func (a *API) settleMiss(ctx context.Context, key string) error {
-	_, err := a.deps.Queue.FAQ().ChangeMissed(ctx, func(stored []byte) ([]byte, error) {
+	err := a.deps.Queue.FAQ().ChangeNote(ctx, queue.FAQMissed, func(stored []byte) ([]byte, error) {
 		all, err := faq.ReadMisses(stored)
 		if err != nil {
 			return nil, err

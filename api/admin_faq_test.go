@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/faq"
+	"sluice/internal/queue"
 )
 
 // enrolled is what answers in tests: the known phrasings of the shipped entries.
@@ -296,7 +297,7 @@ func (f *fixture) missed(texts ...string) []string {
 			all.Add(enrolled(), text, chat.Language(text, ""), faq.Match{Tier: faq.Pass}, time.Now())
 		}
 	}
-	_, err := f.queue.FAQ().ChangeMissed(f.t.Context(), func([]byte) ([]byte, error) { return all.Document() })
+	err := f.queue.FAQ().ChangeNote(f.t.Context(), queue.FAQMissed, func([]byte) ([]byte, error) { return all.Document() })
 	must(f.t, err)
 	var keys []string
 	for _, one := range all.List(len(texts)) {

@@ -186,24 +186,24 @@ func TestFollowersOfTheFAQHearOfAChange(t *testing.T) {
 func TestMissedQuestionsOfAllNodesAreAddedUp(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world) {
 		store := w.FAQ()
-		if stored, err := store.Missed(t.Context()); stored != nil || err != nil {
+		if stored, err := store.Note(t.Context(), FAQMissed); stored != nil || err != nil {
 			t.Errorf("before the first: %q, %v", stored, err)
 		}
 		var nodes sync.WaitGroup
 		for range 5 {
 			nodes.Go(func() {
-				_, err := store.ChangeMissed(t.Context(), func(stored []byte) ([]byte, error) { return append(stored, 'x'), nil })
+				err := store.ChangeNote(t.Context(), FAQMissed, func(stored []byte) ([]byte, error) { return append(stored, 'x'), nil })
 				if err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		nodes.Wait()
-		stored, err := store.Missed(t.Context())
+		stored, err := store.Note(t.Context(), FAQMissed)
 		if err != nil || string(stored) != "xxxxx" {
 			t.Errorf("%q, %v", stored, err)
 		}
-		_, err = store.ChangeMissed(t.Context(), func([]byte) ([]byte, error) { return make([]byte, maxMissed+1), nil })
+		err = store.ChangeNote(t.Context(), FAQDrafts, func([]byte) ([]byte, error) { return make([]byte, maxNote+1), nil })
 		if !errors.Is(err, ErrLarge) {
 			t.Errorf("too many: %v", err)
 		}
