@@ -98,7 +98,7 @@ func (f *faqs) read(ctx context.Context) {
 	}
 	var next *storedList
 	if err == nil {
-		next, err = f.load(ctx)
+		next, err = loadList(ctx, f.store)
 	}
 	if err != nil {
 		if !f.away && ctx.Err() == nil {
@@ -115,10 +115,10 @@ func (f *faqs) read(ctx context.Context) {
 	}
 }
 
-// load reads the newest list.
-func (f *faqs) load(ctx context.Context) (*storedList, error) {
+// loadList reads the newest list.
+func loadList(ctx context.Context, store *queue.FAQStore) (*storedList, error) {
 	next := &storedList{list: faq.FirstList()}
-	found, err := f.store.Current(ctx)
+	found, err := store.Current(ctx)
 	if err == nil {
 		next.rev = found.Rev
 		next.list, err = faq.ReadList(found.Document)

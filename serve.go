@@ -173,7 +173,8 @@ func (n *node) pipeline() pipeline {
 	if n.fleet != nil {
 		h := &heed{live: n.live, lanes: n.lanes, line: n.line, fleet: n.fleet, log: n.log}
 		h.hook()
-		stages = append(stages, warmer{n.line.member, n.fleet.model, n.log}.stage(n.live))
+		stages = append(stages, warmer{n.line.member, n.fleet.model, n.log}.stage(n.live),
+			drafter{n.engine.queue.FAQ(), n.line.member, n.fleet.model, n.live.rules, n.log}.stage())
 	}
 	if n.line != nil {
 		stages = append(stages, n.line.stages()...)

@@ -79,6 +79,7 @@ func (a *API) registerFAQ(api huma.API) {
 	a.registerFAQChanges(api)
 	a.registerFAQImport(api)
 	a.registerMisses(api)
+	a.registerDrafts(api)
 }
 
 // faqList reads the newest list, and its revision; 0: nobody has changed it.
