@@ -55,8 +55,14 @@ func (b *Base) Match(text, language string) Match {
 	return m
 }
 
+// longestKnown is how many bytes a text may have that is a phrasing with some politeness.
+const longestKnown = 4*MaxQuestion + 200
+
 // Knows reports whether a text is a phrasing of some entry.
 func (b *Base) Knows(text string) bool {
+	if len(text) > longestKnown {
+		return false
+	}
 	_, known := b.known[b.vocabulary.plain(text)]
 	return known
 }
