@@ -51,13 +51,13 @@ func asides(r *rules.Rules, stored *storedList, examples int) []intent.Example {
 	if stored == nil {
 		return nil
 	}
-	entries := 0
+	room := min(maxAside, intent.MaxClasses-len(r.Intents)) // entries
 	for _, e := range stored.list.Entries {
 		urgent := slices.ContainsFunc(r.Intents, func(in rules.Intent) bool { return in.Name == e.Intent && in.Urgent })
-		if urgent || entries == maxAside {
+		if urgent || room <= 0 {
 			continue
 		}
-		entries++
+		room--
 		for _, language := range e.Languages() {
 			for _, q := range e.Questions[language][:min(asideOfEach, len(e.Questions[language]))] {
 				if examples+len(all) < intent.MaxExamples {

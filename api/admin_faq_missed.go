@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -134,9 +135,7 @@ func entryOf(l faq.List, b missBody) (faq.Entry, error) {
 	case len(b.Answers) == 0:
 		return e, chat.Bad("answers", "must be given for a new entry: there is none with the id %q", b.Entry)
 	}
-	for language, answer := range b.Answers {
-		e.Answers[language] = answer
-	}
+	maps.Copy(e.Answers, b.Answers)
 	return e, nil
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -143,9 +144,7 @@ func TestFaultyEntriesAreRefusedWithTheirFields(t *testing.T) {
 		"more":            {"more": 1},
 	} {
 		body := newEntry("x")
-		for key, value := range change {
-			body[key] = value
-		}
+		maps.Copy(body, change)
 		a := f.admin("PUT", "faq/own", body)
 		refused(t, a, http.StatusBadRequest, "invalid")
 		var p Problem
