@@ -34,6 +34,9 @@ var units = []string{
 
 // unit returns where a unit of money ends that begins at i, and which it is; 0: none does.
 func unit(text string, i int) (string, int) {
+	if i >= len(text) || text[i] < '$' || digit(text[i]) || text[i] == '-' || text[i] == '.' {
+		return "", 0
+	}
 	for _, u := range units {
 		end := i + len(u)
 		if end > len(text) || !strings.EqualFold(text[i:end], u) {

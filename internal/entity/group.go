@@ -8,17 +8,21 @@ type group struct{ start, end int }
 
 // Bounds of a chain: beyond them it is no number that people write down.
 const (
-	maxGroups = 8
+	maxGroups = 6
 	maxDigits = 24
 )
 
 // groupsAt returns the groups from i on that a blank, a dash, a point, or one of these and
-// a parenthesis parts. The first one is always there, however long it is.
+// a parenthesis parts. The first one is always there, however long it is; at most one of
+// them is a single digit.
 func groupsAt(text string, i int) []group {
 	groups := make([]group, 0, maxGroups)
-	for total := 0; len(groups) < maxGroups; {
+	for total, single := 0, 0; len(groups) < maxGroups; {
 		end := digits(text, i)
-		if total += end - i; len(groups) > 0 && total > maxDigits {
+		if end == i+1 {
+			single++
+		}
+		if total += end - i; len(groups) > 0 && (total > maxDigits || single > 1) {
 			break
 		}
 		if end < len(text) && letter(text[end]) {
@@ -38,6 +42,15 @@ func groupsAt(text string, i int) []group {
 		i = next
 	}
 	return groups
+}
+
+// length is how many digits groups have together.
+func length(groups []group) int {
+	n := 0
+	for _, g := range groups {
+		n += g.end - g.start
+	}
+	return n
 }
 
 func join(text string, groups []group) string {

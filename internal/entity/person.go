@@ -9,14 +9,15 @@ import (
 // personal returns what a chain of digits tells of a person: Card, Paper or a phone;
 // empty: nothing.
 func (s *scan) personal(groups []group, near cue) chat.EntityKind {
-	number, at := join(s.text, groups), groups[0].start
-	n := len(number)
+	n, at := length(groups), groups[0].start
+	if n < 7 || n > 19 {
+		return ""
+	}
+	number := join(s.text, groups)
 	// A number that is called an order or a parcel is one, unless it is written as no such
 	// number is.
 	called := len(groups) == 1 && s.firm(at, cueOrder, cueTracking)
 	switch {
-	case n < 7 || n > 19:
-		return ""
 	case n == 18 && (isPaper(number) || near == cuePaper && !called):
 		return Paper
 	case number[n-1] == 'X':

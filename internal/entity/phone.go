@@ -73,9 +73,9 @@ func (s *scan) phoneSign(i int) int {
 		return start + 1
 	}
 	groups := groupsAt(s.text, i)
-	for n := len(groups); n > 0; n-- {
+	for n := len(groups); n > 0 && length(groups[:n]) >= 7; n-- {
 		number := join(s.text, groups[:n])
-		if plus && isInternational(number) || !plus && len(number) >= 7 && s.isPhone(number, groups[:n], s.near(i), false) {
+		if plus && isInternational(number) || !plus && s.isPhone(number, groups[:n], s.near(i), false) {
 			if plus {
 				number = "+" + number
 			}
