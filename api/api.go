@@ -42,12 +42,14 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. History, Lanes, Store, Vendors and Unfit may be nil,
+// Deps is what the stage works with. Read, History, Lanes, Store, Vendors and Unfit may be nil,
 // the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
 	Classify func(text string) (intent string, urgent bool)
+	// Read tells what else a message says. Nil: only its language is known.
+	Read     func(text, locale string) chat.Reading
 	Line     Line
 	History  History
 	Lanes    *queue.Lanes     // nil: every lane is open, and operators cannot steer them

@@ -39,7 +39,7 @@ func unit(text string, i int) (string, int) {
 	}
 	for _, u := range units {
 		end := i + len(u)
-		if end > len(text) || !strings.EqualFold(text[i:end], u) {
+		if end > len(text) || text[i]|0x20 != u[0]|0x20 || !strings.EqualFold(text[i:end], u) {
 			continue
 		}
 		if letter(u[0]) && end < len(text) && letter(text[end]) {

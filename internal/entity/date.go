@@ -191,6 +191,9 @@ func withYear(text, day string, i int) (string, int) {
 
 // han takes a Han character: a word that says what numbers mean, a sum or a day in words.
 func (s *scan) han(i int) int {
+	if !marked(s.text, i) && (s.cue == cueNone || i-s.cueEnd > 1) {
+		return i + 3
+	}
 	if end := s.heedHan(i); end > 0 {
 		return end
 	}

@@ -62,11 +62,12 @@ func ends(text string) [][2]int {
 // text, never faster.
 func Scan(text string) []chat.Entity {
 	s := &scan{}
-	s.text, s.at = plain(text)
+	var pieces []piece
+	s.text, pieces = plain(text)
 	s.run()
-	if s.at != nil {
+	if pieces != nil {
 		for i := range s.found {
-			s.found[i].Start, s.found[i].End = s.at[s.found[i].Start], s.at[s.found[i].End]
+			s.found[i].Start, s.found[i].End = origin(pieces, s.found[i].Start), origin(pieces, s.found[i].End)
 		}
 	}
 	return s.found

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,40 +9,56 @@ import (
 
 // plain brings full-width letters, digits and signs, all kinds of dashes and blanks to
 // ASCII and takes out what nobody sees, such as the marks that phones put around a copied
-// number. at tells where each byte of the plain text, and its end, stands in the given
-// one; nil: they are the same.
-func plain(text string) (out string, at []int) {
-	i := odd(text)
+// number. pieces tell where the plain text stands in the given one.
+func plain(text string) (out string, pieces []piece) {
+	i := odd(text, 0)
 	if i == len(text) {
 		return text, nil
 	}
-	b := make([]byte, i, len(text))
-	copy(b, text)
-	at = make([]int, i, len(text)+1)
-	for k := range at {
-		at[k] = k
-	}
-	for i < len(text) {
+	b := make([]byte, 0, len(text))
+	from := 0
+	for ; i < len(text); i = odd(text, i) {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if ascii, is := narrow(r); is {
-			b, at = append(b, ascii), append(at, i)
-		} else if !unseen(r) {
-			b = append(b, text[i:i+size]...)
-			for range size {
-				at = append(at, i)
+		ascii, narrowed := narrow(r)
+		if narrowed || unseen(r) {
+			b = append(b, text[from:i]...)
+			if narrowed {
+				b = append(b, ascii)
 			}
+			from = i + size
+			pieces = append(pieces, piece{len(b), from})
 		}
 		i += size
 	}
-	return string(b), append(at, len(text))
+	return string(append(b, text[from:]...)), pieces
 }
 
-// odd returns where the first byte stands that may begin something to be changed. Common
-// Chinese characters are none, but Chinese commas are.
-func odd(text string) int {
-	for i := 0; i < len(text); i++ {
+// piece is a part of a plain text: from at on it stands at origin in the given text.
+type piece struct{ at, origin int }
+
+// origin returns where a place of the plain text stands in the given one.
+func origin(pieces []piece, at int) int {
+	i, _ := slices.BinarySearchFunc(pieces, at, func(p piece, at int) int {
+		if p.at <= at {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return at
+	}
+	return pieces[i-1].origin + at - pieces[i-1].at
+}
+
+// odd returns where from i on the first byte stands that may begin something to be
+// changed. Common Chinese characters are none.
+func odd(text string, i int) int {
+	for ; i < len(text); i++ {
+		if c := text[i]; c < 0xc2 || c >= 0xe4 && c <= 0xe9 {
+			continue
+		}
 		switch text[i] {
-		case 0xc2, 0xcb, 0xd8, 0xe1, 0xe2, 0xef:
+		case 0xc2, 0xcb, 0xd8, 0xdb, 0xdc, 0xe0, 0xe1, 0xe2, 0xef, 0xf0, 0xf3:
 			return i
 		case 0xe3:
 			if strings.HasPrefix(text[i:], "\u3000") {

@@ -9,7 +9,6 @@ import (
 // scan is one pass over a plain text.
 type scan struct {
 	text  string
-	at    []int // where its bytes stand in the given text; nil: at the same places
 	found []chat.Entity
 
 	cue    cue // the last word that says what numbers mean

@@ -138,3 +138,24 @@ func BenchmarkWorst(b *testing.B) {
 		})
 	}
 }
+
+func TestEveryWordThatIsLookedForIsMarked(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for head := range hanCues {
+		all = append(all, head)
+	}
+	for head := range relatives {
+		all = append(all, head)
+	}
+	for r := rune(0x4e00); r <= 0x9fff; r++ {
+		if d, weight := numeralOf(r); d >= 0 || weight > 0 {
+			all = append(all, string(r))
+		}
+	}
+	for _, head := range all {
+		if !marked(head, 0) {
+			t.Errorf("%s is not marked", head)
+		}
+	}
+}
