@@ -15,6 +15,7 @@ import (
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 	"sluice/internal/tool"
+	"sluice/internal/valve"
 	"sluice/worker"
 )
 
@@ -102,7 +103,19 @@ func (l *line) check(context.Context) (string, error) {
 }
 
 func controlConfig(r *rules.Rules, log zerolog.Logger) control.Config {
-	return control.Config{Gate: limits(r), Quotas: quotas(r), Log: log}
+	return control.Config{Gate: limits(r), Quotas: quotas(r), Valve: levels(r), Log: log}
+}
+
+// levels returns what the rules say of the load levels.
+func levels(r *rules.Rules) valve.Config {
+	cfg := valve.Config{Window: r.Valve.Window, MinCalls: r.Valve.MinCalls, Hold: r.Valve.Hold}
+	for i, l := range r.Valve.Levels {
+		cfg.Levels[i] = valve.Threshold(l)
+	}
+	if f := r.Valve.Force; f != nil {
+		cfg.Force = &valve.Force{Level: f.Level, Until: f.Until}
+	}
+	return cfg
 }
 
 func quotas(r *rules.Rules) map[string]int {
