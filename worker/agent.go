@@ -10,7 +10,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
-	"sluice/internal/llm"
 	"sluice/internal/tool"
 )
 
@@ -27,14 +26,14 @@ var errNoText = errors.New("the model gave no answer in its last step")
 type agent struct {
 	w        *Worker
 	q        chat.Question
-	run      *tool.Run // nil: there are no tools
-	messages []llms.MessageContent
+	talk     *talk
+	run      *tool.Run             // nil: there are no tools
+	messages []llms.MessageContent // as the model reads them
 	stream   func(text string)
 	bare     bool // the model is offered no tools
 
-	said  []string // to the customer, by step
-	usage chat.Usage
-	long  bool // the answer reached its limit
+	said []string // to the customer, by step
+	long bool     // the answer reached its limit
 }
 
 // answer asks until there is an answer, in steps calls of the model at most: the last one
@@ -72,17 +71,14 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 // line before that of a further step.
 func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error) {
 	begun := false
-	options := []llms.CallOption{
-		llms.WithMaxTokens(a.w.cfg.MaxTokens),
-		llms.WithStreamingFunc(func(_ context.Context, piece []byte) error {
-			if !begun && len(piece) > 0 && len(a.said) > 0 {
-				a.stream(between)
-			}
-			begun = begun || len(piece) > 0
-			a.stream(string(piece))
-			return nil
-		}),
+	stream := func(text string) {
+		if !begun && len(a.said) > 0 {
+			a.stream(between)
+		}
+		begun = true
+		a.stream(text)
 	}
+	options := []llms.CallOption{llms.WithMaxTokens(a.w.cfg.MaxTokens)}
 	if a.run != nil && !a.bare {
 		if offered := a.run.Definitions(a.w.away()); len(offered) > 0 {
 			options = append(options, llms.WithTools(offered))
@@ -91,18 +87,14 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 			}
 		}
 	}
-	resp, err := a.w.model.GenerateContent(ctx, a.messages, options...)
+	reply, err := a.talk.ask(ctx, a.messages, stream, options...)
 	if err != nil {
 		return nil, err
 	}
-	used := llm.UsageOf(resp)
-	a.usage.PromptTokens += used.PromptTokens
-	a.usage.CompletionTokens += used.CompletionTokens
-	choice := resp.Choices[0]
-	if strings.TrimSpace(choice.Content) != "" {
-		a.said = append(a.said, choice.Content)
+	if strings.TrimSpace(reply.text) != "" {
+		a.said = append(a.said, reply.text)
 	}
-	return choice, nil
+	return reply.choice, nil
 }
 
 // between stands between what two steps told the customer.
@@ -124,7 +116,7 @@ func (a *agent) observe(ctx context.Context, choice *llms.ContentChoice) {
 			if i >= maxParallel {
 				result.Content = `{"error":"too many tools at once"}`
 			} else {
-				result.Content = a.run.Call(ctx, call.FunctionCall.Name, call.FunctionCall.Arguments)
+				result.Content = a.talk.hide(a.run.Call(ctx, call.FunctionCall.Name, a.talk.reveal(call.FunctionCall.Arguments)))
 			}
 			results[i] = llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result}}
 		})

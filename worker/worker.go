@@ -78,7 +78,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 	if how.Route == chat.RouteRAG {
 		return w.rag(ctx, q, stream)
 	}
-	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
+	a := &agent{w: w, q: q, talk: w.talk(&q.Ticket), stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q, w.cfg.Claims)
 		if deed, confirmed := a.run.Confirmed(); confirmed {
@@ -86,18 +86,18 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			return w.report(a.run, v, q.Ticket.Language), err
 		}
 	}
-	a.messages = w.prompt(q, a.run, a.bare)
+	a.messages = a.talk.prompt(w.prompt(q, a.run, a.bare))
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.talk.usage, Foreign: a.talk.foreign}
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
 		}
 		if v := a.run.Handed(); v != nil { // not in the model's words
 			ans = w.report(a.run, *v, q.Ticket.Language)
-			ans.Usage = &a.usage
+			ans.Usage = &a.talk.usage
 		}
 	}
 	return ans, nil

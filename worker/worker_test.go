@@ -133,14 +133,14 @@ func TestPromptSpeaksTheTicketsLanguage(t *testing.T) {
 
 func TestAnswerStreamsAndReturnsTheWhole(t *testing.T) {
 	t.Parallel()
-	m := &model{pieces: []string{"Your **or", "der** ", "is on its way."}}
+	m := &model{pieces: []string{"We have seen to it already: your **or", "der** ", "is on its way."}}
 	w := newWorker(t, m, Config{})
 	var pieces []string
 	got, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: chat.English}}, chat.Effort{Route: chat.RouteAgent}, func(s string) { pieces = append(pieces, s) })
 	if err != nil || !slices.Equal(pieces, m.pieces) {
 		t.Errorf("streamed %q, %v", pieces, err)
 	}
-	if got.Reply.Text != "Your **order** is on its way." || got.Reply.HTML != "<p>Your <strong>order</strong> is on its way.</p>" || got.Reply.Locale != chat.English || got.Reply.Sources == nil {
+	if got.Reply.Text != "We have seen to it already: your **order** is on its way." || got.Reply.HTML != "<p>We have seen to it already: your <strong>order</strong> is on its way.</p>" || got.Reply.Locale != chat.English || got.Reply.Sources == nil {
 		t.Errorf("reply %+v", got.Reply)
 	}
 	if got.Route != chat.RouteAgent || got.Reason != "" || *got.Usage != (chat.Usage{PromptTokens: 12, CompletionTokens: 3}) {
