@@ -26,19 +26,22 @@ var errNoText = errors.New("the model gave no answer in its last step")
 type agent struct {
 	w        *Worker
 	q        chat.Question
-	talk     *talk
-	run      *tool.Run             // nil: there are no tools
-	messages []llms.MessageContent // as the model reads them
+	run      *tool.Run // nil: there are no tools
+	messages []llms.MessageContent
 	stream   func(text string)
 	bare     bool // the model is offered no tools
 
-	said []string // to the customer, by step
-	long bool     // the answer reached its limit
+	talk  *talk    // once it answers: from then on the messages are as the model reads them
+	said  []string // to the customer, by step
+	usage chat.Usage
+	long  bool // the answer reached its limit
 }
 
 // answer asks until there is an answer, in steps calls of the model at most: the last one
 // may wish for nothing.
 func (a *agent) answer(ctx context.Context, steps int) error {
+	a.talk = a.w.talk(&a.q.Ticket)
+	a.messages = a.talk.prompt(a.messages)
 	for step := 1; ; step++ {
 		choice, err := a.ask(ctx, step >= steps)
 		if err != nil {
@@ -88,6 +91,7 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 		}
 	}
 	reply, err := a.talk.ask(ctx, a.messages, stream, options...)
+	a.usage = a.talk.usage
 	if err != nil {
 		return nil, err
 	}

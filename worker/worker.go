@@ -14,9 +14,10 @@ import (
 
 // Config describes a worker.
 type Config struct {
-	// Templates are the answers that need no vendor: intent → language → text. The
-	// intent Other is required in both languages, and serves every intent without one.
-	Templates map[string]map[string]string
+	// Templates are the answers that need no vendor: intent → language → wordings, which
+	// may have gaps (template.go). The intent Other is required in both languages, with a
+	// wording that has none, and serves every intent without one.
+	Templates map[string]map[string][]string
 	// Prompts are the system prompts by language. A missing one is the shipped one.
 	Prompts map[string]string
 	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
@@ -39,8 +40,8 @@ const defaultSteps = 6
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
 	for _, lang := range []string{chat.Chinese, chat.English} {
-		if c.Templates[Other][lang] == "" {
-			return fmt.Errorf("worker config: Templates[%s][%s] is empty", Other, lang)
+		if len(whole(c.Templates[Other][lang])) == 0 {
+			return fmt.Errorf("worker config: Templates[%s][%s] has no text without gaps", Other, lang)
 		}
 	}
 	if c.MaxTokens < 0 {
@@ -54,6 +55,8 @@ type Worker struct {
 	cfg    Config
 	model  llms.Model
 	policy *bluemonday.Policy
+
+	templates templates
 }
 
 // New returns a worker that calls model, which stands behind the vendor gate.
@@ -67,7 +70,7 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
+	return &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}, nil
 }
 
 // Answer asks the model as how says: from the knowledge (chat.RouteRAG), or with the
@@ -78,7 +81,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 	if how.Route == chat.RouteRAG {
 		return w.rag(ctx, q, stream)
 	}
-	a := &agent{w: w, q: q, talk: w.talk(&q.Ticket), stream: stream, bare: how.Bare}
+	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q, w.cfg.Claims)
 		if deed, confirmed := a.run.Confirmed(); confirmed {
@@ -86,18 +89,18 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			return w.report(a.run, v, q.Ticket.Language), err
 		}
 	}
-	a.messages = a.talk.prompt(w.prompt(q, a.run, a.bare))
+	a.messages = w.prompt(q, a.run, a.bare)
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.talk.usage, Foreign: a.talk.foreign}
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
 		}
 		if v := a.run.Handed(); v != nil { // not in the model's words
 			ans = w.report(a.run, *v, q.Ticket.Language)
-			ans.Usage = &a.talk.usage
+			ans.Usage = &a.usage
 		}
 	}
 	return ans, nil
@@ -171,14 +174,7 @@ func (w *Worker) Estimate(t *chat.Ticket) int {
 // Fallback answers with the template of the ticket's intent, in its language; in
 // English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
-	language := t.Language
-	if w.cfg.Templates[Other][language] == "" {
-		language = chat.English
-	}
-	text := w.cfg.Templates[t.Intent][language]
-	if text == "" {
-		text = w.cfg.Templates[Other][language]
-	}
+	text, language := w.templates.choose(t)
 	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 

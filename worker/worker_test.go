@@ -44,10 +44,10 @@ func (m *model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-var testTemplates = map[string]map[string]string{
-	Other:       {chat.Chinese: "稍后回复。", chat.English: "We reply later."},
-	"complaint": {chat.Chinese: "很抱歉。", chat.English: "We are **sorry**."},
-	"refund":    {chat.Chinese: "退款已登记。"},
+var testTemplates = map[string]map[string][]string{
+	Other:       {chat.Chinese: {"稍后回复。"}, chat.English: {"We reply later."}},
+	"complaint": {chat.Chinese: {"很抱歉。"}, chat.English: {"We are **sorry**."}},
+	"refund":    {chat.Chinese: {"退款已登记。"}},
 }
 
 func newWorker(t testing.TB, m llms.Model, cfg Config) *Worker {
@@ -193,9 +193,9 @@ func TestFallbackSpeaksForItsIntentAndLanguage(t *testing.T) {
 func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
-		"worker config: Templates[other][zh] is empty":  {},
-		"worker config: Templates[other][en] is empty":  {Templates: map[string]map[string]string{Other: {chat.Chinese: "x"}}},
-		"worker config: MaxTokens must not be negative": {Templates: testTemplates, MaxTokens: -1},
+		"worker config: Templates[other][zh] has no text without gaps": {},
+		"worker config: Templates[other][en] has no text without gaps": {Templates: map[string]map[string][]string{Other: {chat.Chinese: {"x"}, chat.English: {"{order}"}}}},
+		"worker config: MaxTokens must not be negative":                {Templates: testTemplates, MaxTokens: -1},
 	} {
 		if _, err := New(nil, cfg); err == nil || err.Error() != want {
 			t.Errorf("err = %v, want %s", err, want)
