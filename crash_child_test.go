@@ -28,16 +28,18 @@ type crashPlan struct {
 	Cancel  bool              // and cancel its ticket while a vendor works on it
 	Requeue bool              // or requeue the one dead letter
 	Deliver int               // max_deliver; 0: the default
+	Urgent  bool              // the message is urgent, and waits for a second after it was handed to people
 	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
 }
 
 // crashReport is what a child that lived found at the end.
 type crashReport struct {
-	Ticket  chat.Ticket
-	Events  []chat.Event
-	Stories int
-	Letters int
-	Depth   int // of all lanes
+	Ticket   chat.Ticket
+	Events   []chat.Event
+	Stories  int
+	Letters  int
+	Handoffs int
+	Depth    int // of all lanes
 }
 
 const (
@@ -84,6 +86,9 @@ func (p crashPlan) play() error {
 	if p.Deliver > 0 {
 		r.MaxDeliver = p.Deliver
 	}
+	if p.Urgent {
+		r.Valve.UrgentWait = time.Second
+	}
 	server, err := queue.StartServer(ctx, queue.ServerConfig{Dir: p.Dir})
 	if err != nil {
 		return err
@@ -107,7 +112,7 @@ func (p crashPlan) play() error {
 	if err != nil {
 		return err
 	}
-	l, err := newLine(q, in, f, true, zerolog.Nop())
+	l, err := newLine(q, in, f, true, allOpen, zerolog.Nop())
 	if err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 		var err error
 		t, _, err = q.Accept(ctx, chat.Ticket{
 			ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
-			Language: chat.English, Intent: "other", AcceptedAt: now, Deadline: now.Add(crashLimit),
+			Language: chat.English, Intent: "other", Urgent: p.Urgent, AcceptedAt: now, Deadline: now.Add(crashLimit),
 		}, queue.Claim{Key: p.Key, Body: "the same"})
 		if err != nil {
 			return fmt.Errorf("accept: %w", err)
@@ -196,6 +201,11 @@ func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error 
 			return err
 		}
 	}
+	handoffs, err := q.Handoffs(ctx, 0, 10)
+	if err != nil {
+		return err
+	}
+	r.Handoffs = len(handoffs)
 	if r.Letters, err = q.DeadCount(ctx); err != nil {
 		return err
 	}

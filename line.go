@@ -28,7 +28,8 @@ type line struct {
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
 // process only asks the controller for places. alone: no other process works on the queue.
-func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
+// state tells how a lane stands.
+func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
 	l := &line{}
 	node := rand.Text()
 	var err error
@@ -57,7 +58,8 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Log: log,
+		Rules:    func() dispatcher.Rules { return dispatching(in.rules()) },
+		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
@@ -86,7 +88,7 @@ func dispatching(r *rules.Rules) dispatcher.Rules {
 		Holds:      bounds(r),
 		Agent:      dispatcher.Chain{Vendors: agent.Vendors, Model: agent.Model, Light: rag.Model},
 		RAG:        dispatcher.Chain{Vendors: rag.Vendors, Model: rag.Model},
-		MaxDeliver: r.MaxDeliver,
+		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait, Shadow: r.Valve.Shadow,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -44,6 +45,8 @@ type Worker interface {
 	Estimate(t *chat.Ticket) int
 	// Fallback answers without any I/O.
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
+	// Handoff is the message that people take over, without any I/O.
+	Handoff(t *chat.Ticket) chat.Reply
 }
 
 // Config describes a dispatcher.
@@ -52,7 +55,9 @@ type Config struct {
 	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int           // events of the session that a question carries; 0: 40
-	Log     zerolog.Logger
+	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.
+	Draining func(chat.Lane) bool
+	Log      zerolog.Logger
 }
 
 // Rules is what operators may change while a dispatcher runs. Each use reads it anew.
@@ -63,6 +68,10 @@ type Rules struct {
 	// MaxDeliver is how often a job may be taken without coming to an end before the
 	// template answers it and it is kept as a dead letter; at least 1.
 	MaxDeliver int
+	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
+	// customer was told that people take over; 0: it is not handed off.
+	UrgentWait time.Duration
+	Shadow     float64 // part of the agent's answers in calm times on which the lower rungs are tried unseen
 }
 
 // Chain is who serves a route.
@@ -106,6 +115,11 @@ type Dispatcher struct {
 	held *held
 	pace pace // of answers from the knowledge
 	jobs sync.WaitGroup
+
+	streams   atomic.Int64    // under way
+	shadowing chan struct{}   // holds one token while a rung is tried in the shadow
+	calm      context.Context // ends when the dispatcher stops, for what nobody waits for
+	ruffle    context.CancelFunc
 }
 
 // New returns a dispatcher that holds nothing yet.
@@ -119,13 +133,18 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	if cfg.Answer == 0 {
 		cfg.Answer = 150 * time.Second
 	}
+	if cfg.Draining == nil {
+		cfg.Draining = func(chat.Lane) bool { return false }
+	}
 	if cfg.History == 0 {
 		cfg.History = 40
 	}
-	return &Dispatcher{
-		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
+	d := &Dispatcher{
+		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(), shadowing: make(chan struct{}, 1),
 		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
-	}, nil
+	}
+	d.calm, d.ruffle = context.WithCancel(context.Background())
+	return d, nil
 }
 
 // Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
@@ -156,6 +175,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // finish brings everything that is held to an end or back to its lane.
 func (d *Dispatcher) finish() {
+	d.ruffle()
 	d.held.cancelWaiting(errStopping)
 	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
 	defer grace.Stop()

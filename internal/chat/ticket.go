@@ -104,6 +104,7 @@ type Ticket struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Intent      string            `json:"intent"`
 	Urgent      bool              `json:"urgent,omitempty"`
+	Crowd       bool              `json:"crowd,omitempty"`    // one of too many urgent ones: it goes as any other
 	Entities    []Entity          `json:"entities,omitempty"` // that the message names, at most 16
 	Mood        Mood              `json:"mood,omitempty"`
 	Turn        int               `json:"turn,omitempty"` // counts the customer's messages of the session
@@ -121,6 +122,8 @@ type Ticket struct {
 	Failures []Failure `json:"failures,omitempty"` // takings that came to nothing, oldest first
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
 	RetryOf  string    `json:"retry_of,omitempty"` // the ended ticket whose question this asks again
+
+	Handoff *Handoff `json:"handoff,omitempty"` // nil: people were not asked
 
 	Deed *Deed `json:"deed,omitempty"` // that the ticket set out to do
 	Asks *Deed `json:"asks,omitempty"` // that its reply asks the customer for

@@ -108,11 +108,13 @@ func writtenValve(levels bool) string {
 		return `valve:
   window: 10s
   hold: 4s
+  shadow: 0
   levels: [{depth: 0.5, errors: 0.05, p99: 400ms, wait: 150ms}, {depth: 0.8, errors: 0.10, p99: 500ms, wait: 300ms}, {depth: 0.9, errors: 0.20, p99: 750ms, wait: 450ms}]
 `
 	}
 	return `valve:
   min_calls: 1000000000
+  shadow: 0
   levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
 `
 }

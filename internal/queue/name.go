@@ -8,10 +8,11 @@ import (
 
 // Streams, buckets and consumers. docs/architecture.md carries the same table.
 const (
-	talkStream  = "TALK"
-	storyStream = "STORY"
-	deadStream  = "DEAD"
-	auditStream = "AUDIT"
+	talkStream    = "TALK"
+	storyStream   = "STORY"
+	deadStream    = "DEAD"
+	handoffStream = "HANDOFF"
+	auditStream   = "AUDIT"
 
 	ticketBucket   = "tickets"
 	sessionBucket  = "sessions"
@@ -28,10 +29,12 @@ const (
 	recordConsumer   = "record"
 )
 
-// The two places of a ticket in the talk log.
+// The places of a ticket in the talk log.
 const (
-	slotIn    = "in"
-	slotFinal = "final"
+	slotIn      = "in"
+	slotFinal   = "final"
+	slotHandoff = "handoff"
+	slotOwner   = "owner"
 )
 
 func laneStream(l chat.Lane) string { return "LANE_" + strings.ToUpper(string(l)) }
