@@ -31,6 +31,7 @@ type world struct {
 	vendors map[string]*sim.Vendor
 	doors   map[string]*sim.PipeListener
 	shop    *sim.Shop
+	log     zerolog.Logger // of all processes; they keep quiet unless it is set
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -116,7 +117,7 @@ func (w *world) live() *life {
 	}
 	l := &life{w: w, nc: nc, ended: make(chan struct{}), crashed: make(chan struct{})}
 	l.queue, err = queue.Open(w.t.Context(), nc, queue.Config{
-		Bounds: bounds(w.rules), Fresh: true, Before: l.before, Log: zerolog.Nop(),
+		Bounds: bounds(w.rules), Fresh: true, Before: l.before, Log: w.log,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -129,7 +130,7 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, zerolog.Nop())
+	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, w.log)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -49,12 +49,12 @@ type Deps struct {
 	Rules    func() *rules.Rules // the rules in force now
 	Classify func(text string) (intent string, urgent bool)
 	// Read tells what else a message says. Nil: only its language is known.
-	Read     func(text, locale string) chat.Reading
-	Line     Line
-	History  History
-	Lanes    *queue.Lanes     // nil: every lane is open, and operators cannot steer them
-	Store    *queue.RuleStore // nil: operators cannot see or change the rules
-	Vendors  Vendors          // nil: nothing is known of calls and breakers
+	Read    func(text, locale string) chat.Reading
+	Line    Line
+	History History
+	Lanes   *queue.Lanes     // nil: every lane is open, and operators cannot steer them
+	Store   *queue.RuleStore // nil: operators cannot see or change the rules
+	Vendors Vendors          // nil: nothing is known of calls and breakers
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)
