@@ -42,7 +42,7 @@ func newTemplates(texts map[string]map[string][]string) templates {
 	for _, intent := range slices.Sorted(maps.Keys(texts)) {
 		all[intent] = map[string][2][]wording{}
 		for _, language := range slices.Sorted(maps.Keys(texts[intent])) {
-			if len(whole(texts[intent][language])) > 0 {
+			if len(gapless(texts[intent][language])) > 0 {
 				all[intent][language] = twoSides(texts[intent][language], language, sides)
 			}
 		}
@@ -59,7 +59,7 @@ func twoSides(texts []string, language string, known map[string]int) (of [2][]wo
 		known[text] = side
 		of[side] = append(of[side], wordingOf(text))
 	}
-	plain := whole(texts)
+	plain := gapless(texts)
 	for i, text := range plain {
 		put(text, (i+1)%2) // the first one is for the first message
 	}
@@ -82,8 +82,8 @@ func twoSides(texts []string, language string, known map[string]int) (of [2][]wo
 	return of
 }
 
-// whole returns the texts without gaps.
-func whole(texts []string) []string {
+// gapless returns the texts without gaps.
+func gapless(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" || gap.MatchString(text) })
 }
 

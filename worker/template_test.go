@@ -67,7 +67,7 @@ func TestTemplatesAsTheCustomerReadsThem(t *testing.T) {
 					replies[intent][language] = append(replies[intent][language], got)
 				}
 			}
-			if n := len(whole(texts[intent][language])); n < 3 {
+			if n := len(gapless(texts[intent][language])); n < 3 {
 				t.Errorf("%s in %s has %d wordings that need nothing", intent, language, n)
 			}
 			for _, text := range texts[intent][language] {
@@ -118,7 +118,7 @@ func TestNoTextTwiceInARow(t *testing.T) {
 				texts[intent] = map[string][]string{}
 				for _, language := range []string{chat.Chinese, chat.English} {
 					list := wordings.Draw(t, "wordings")
-					if intent == Other && len(whole(list)) == 0 {
+					if intent == Other && len(gapless(list)) == 0 {
 						list = append(list, "f")
 					}
 					texts[intent][language] = list

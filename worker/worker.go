@@ -30,6 +30,8 @@ type Config struct {
 	Away func() map[string]bool
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
+	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
+	Memory *Memory
 }
 
 // Other is the intent of a message that no other one fits.
@@ -40,7 +42,7 @@ const defaultSteps = 6
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
 	for _, lang := range []string{chat.Chinese, chat.English} {
-		if len(whole(c.Templates[Other][lang])) == 0 {
+		if len(gapless(c.Templates[Other][lang])) == 0 {
 			return fmt.Errorf("worker config: Templates[%s][%s] has no text without gaps", Other, lang)
 		}
 	}
@@ -57,6 +59,8 @@ type Worker struct {
 	policy *bluemonday.Policy
 
 	templates templates
+	memory    *memory           // nil: nothing is kept
+	prompts   map[string]string // their versions by language
 }
 
 // New returns a worker that calls model, which stands behind the vendor gate.
@@ -70,7 +74,15 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	return &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}, nil
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
+	w.prompts = w.promptVersions()
+	if cfg.Memory != nil {
+		var err error
+		if w.memory, err = newMemory(cfg.Memory); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 // Answer asks the model as how says: from the knowledge (chat.RouteRAG), or with the
@@ -79,7 +91,11 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 // answer; one that reached Config.MaxTokens is given with a mark that it goes no further.
 func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error) {
 	if how.Route == chat.RouteRAG {
-		return w.rag(ctx, q, stream)
+		ans, err := w.rag(ctx, q, stream)
+		if err == nil {
+			w.remember(ctx, q, how, ans, true)
+		}
+		return ans, err
 	}
 	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
@@ -103,6 +119,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			ans.Usage = &a.usage
 		}
 	}
+	w.remember(ctx, q, how, ans, !a.called && len(w.away()) == 0)
 	return ans, nil
 }
 
