@@ -180,11 +180,14 @@ func bounds(r *rules.Rules) map[chat.Lane]int {
 	return all
 }
 
-// templates returns the answers that need no vendor: intent → language → text.
-func templates(r *rules.Rules) map[string]map[string]string {
-	all := map[string]map[string]string{}
+// templates returns the answers that need no vendor: intent → language → wordings.
+func templates(r *rules.Rules) map[string]map[string][]string {
+	all := map[string]map[string][]string{}
 	for _, i := range r.Intents {
-		all[i.Name] = i.Template
+		all[i.Name] = map[string][]string{}
+		for language, texts := range i.Template {
+			all[i.Name][language] = texts
+		}
 	}
 	return all
 }

@@ -35,7 +35,8 @@ type Event struct {
 	Lane   Lane      `json:"lane,omitempty"` // of the customer's message
 	Text   string    `json:"text,omitempty"`
 	HTML   string    `json:"html,omitempty"`
-	Locale string    `json:"locale,omitempty"`
+	Locale string    `json:"locale,omitempty"` // in which the customer is answered
+	Turn   int       `json:"turn,omitempty"`   // counts the customer's messages of the session
 	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
@@ -47,7 +48,7 @@ type Event struct {
 
 // InEvent returns the event of the customer's own message.
 func (t *Ticket) InEvent() Event {
-	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message}
+	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message, Locale: t.Language, Turn: t.Turn}
 }
 
 // FinalEvent returns the one event that ends the ticket: the bot's message when it

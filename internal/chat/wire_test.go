@@ -22,6 +22,7 @@ func fullTicket() Ticket {
 		ID: "t_AAAAAAAAAAAAAAAAAAAAAAAAAA", Tenant: "demo", Session: "s_BBBBBBBBBBBBBBBBBBBBBBBBBB", Lane: High, Status: Queued,
 		Message: "我的订单 <1234> & \"more\"", CMID: "c1", Language: Chinese, Phone: "+8613800138000", CallbackURL: "https://shop.example/a?b=1&c=2",
 		Customer: &Customer{ID: "42", Name: "Li"}, Metadata: map[string]string{"shop": "1", "page": "cart"}, Intent: "complaint", Urgent: true,
+		Entities: []Entity{{Kind: EntityOrder, Value: "1234", Start: 14, End: 18}}, Mood: MoodAngry, Turn: 2,
 		AcceptedAt: noon, Deadline: noon.Add(10 * time.Second), DecidedAt: &later, StartedAt: &later,
 		LaneSeq: 7, Seq: 3, Attempts: 1,
 	}
