@@ -54,6 +54,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		FAQ:      in.faq, Missed: in.missed,
+		Memory: memory(q, in),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)

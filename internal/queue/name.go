@@ -25,6 +25,7 @@ const (
 	operatorBucket = "operators"
 	claimBucket    = "claims"
 	faqBucket      = "faq"
+	answerBucket   = "answers"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
