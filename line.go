@@ -21,6 +21,7 @@ import (
 // line joins the stages that a message passes between its lane and its answer.
 type line struct {
 	member     *control.Member
+	promises   *queue.Promises
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 }
@@ -28,7 +29,7 @@ type line struct {
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
 // process only asks the controller for places. alone: no other process works on the queue.
 func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
-	l := &line{}
+	l := &line{promises: queue.NewPromises(q, log)}
 	node := rand.Text()
 	var err error
 	if f != nil {
@@ -56,7 +57,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Log: log,
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
@@ -65,7 +66,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 }
 
 // stages returns what runs of the line: who holds jobs, its way to the controller, and
-// the controller or a candidate for it.
+// the controller or a candidate for it, and who looks after promises.
 func (l *line) stages() []stage {
 	var all []stage
 	if l.dispatcher != nil {
@@ -75,7 +76,7 @@ func (l *line) stages() []stage {
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return all
+	return append(all, stage{name: "promises", run: l.promises.Run})
 }
 
 // dispatching returns what the rules say to the dispatcher.

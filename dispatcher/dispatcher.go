@@ -44,6 +44,8 @@ type Worker interface {
 	Estimate(t *chat.Ticket) int
 	// Fallback answers without any I/O.
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
+	// Promise adds to an answer to t that the full one follows, as the ticket followUp.
+	Promise(a chat.Answer, t *chat.Ticket, followUp string, p chat.Promise) chat.Answer
 }
 
 // Config describes a dispatcher.
@@ -52,7 +54,10 @@ type Config struct {
 	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int           // events of the session that a question carries; 0: 40
-	Log     zerolog.Logger
+	// Defer says whether the full answer to a ticket may be promised for later, and within
+	// which time. The follow-up enters its lane before leave is called. Nil: none may.
+	Defer func(t *chat.Ticket) (wait time.Duration, leave func(), may bool)
+	Log   zerolog.Logger
 }
 
 // Rules is what operators may change while a dispatcher runs. Each use reads it anew.

@@ -9,6 +9,7 @@ type EventKind string
 const (
 	KindMessage EventKind = "message"
 	KindStatus  EventKind = "status"
+	KindPromise EventKind = "promise"
 )
 
 // Who wrote a message.
@@ -39,6 +40,10 @@ type Event struct {
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
 	Asks   *Deed     `json:"asks,omitempty"` // what a bot's message asks the customer to confirm
+	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
+	// follows up.
+	Promise *Promise `json:"promise,omitempty"`
+	Parent  string   `json:"parent,omitempty"`
 }
 
 // InEvent returns the event of the customer's own message.

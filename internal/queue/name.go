@@ -8,10 +8,12 @@ import (
 
 // Streams, buckets and consumers. docs/architecture.md carries the same table.
 const (
-	talkStream  = "TALK"
-	storyStream = "STORY"
-	deadStream  = "DEAD"
-	auditStream = "AUDIT"
+	talkStream    = "TALK"
+	storyStream   = "STORY"
+	deadStream    = "DEAD"
+	auditStream   = "AUDIT"
+	promiseStream = "PROMISE"
+	outboxStream  = "OUTBOX"
 
 	ticketBucket   = "tickets"
 	sessionBucket  = "sessions"
@@ -23,6 +25,7 @@ const (
 	steeringBucket = "steering"
 	operatorBucket = "operators"
 	claimBucket    = "claims"
+	promiseBucket  = "promises"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
@@ -53,6 +56,10 @@ func questionFilter(tenant, session string) string {
 }
 
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
+
+func outboxSubject(id string) string { return "outbox." + id }
+
+func promiseSubject(id string) string { return "promise." + id }
 
 func deadSubject(ticket string) string { return "dead." + ticket }
 

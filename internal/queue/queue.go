@@ -82,6 +82,9 @@ type Queue struct {
 	steering  jetstream.KeyValue
 	operators jetstream.KeyValue
 	claims    jetstream.KeyValue
+	promises  jetstream.KeyValue
+	kept      jetstream.Stream // promises that are open no more
+	outbox    jetstream.Stream
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -100,7 +103,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
-	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openAudit, q.openBuckets} {
+	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openAudit, q.openKept, q.openOutbox, q.openBuckets} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -185,6 +188,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
+		{&q.promises, jetstream.KeyValueConfig{Bucket: promiseBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

@@ -25,6 +25,11 @@ func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot s
 	if slot == slotFinal {
 		event = t.FinalEvent()
 	}
+	return q.appendAs(ctx, p, t, slot, event)
+}
+
+// appendAs adds an event of a ticket in a slot of its own, in the same way.
+func (q *Queue) appendAs(ctx context.Context, p Point, t *chat.Ticket, slot string, event chat.Event) (uint64, error) {
 	subject, filter := talkSubject(t, slot), talkFilter(t.Tenant, t.Session)
 	for range appendTries {
 		head, at, err := q.last(ctx, filter)
