@@ -32,6 +32,8 @@ type setup struct {
 	Answer    time.Duration
 	Worker    Worker // nil: the real one
 
+	Defer func(*chat.Ticket) (time.Duration, func(), bool)
+
 	Predict    bool
 	Bound      int // of each lane; 0: 500
 	MaxDeliver int
@@ -136,7 +138,7 @@ func (w *world) start() *life {
 		w.t.Fatal(err)
 	}
 	d, err := New(w.queue, m, w.worker, Config{
-		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer, Log: w.set.Log,
+		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer, Defer: w.set.Defer, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -54,10 +54,12 @@ func (d *Dispatcher) pastOf(ctx context.Context, s *queue.Stored) ([]chat.Event,
 }
 
 // unanswered deals with a follow-up that has no full answer. Its customer has the template,
-// so nothing less will do: it is tried again while there is time, and fails after that.
+// so nothing less will do: it is tried again while there is time, as often as a job may be
+// taken, and fails after that.
 func (d *Dispatcher) unanswered(ctx context.Context, j *job, s queue.Stored, dec decision) {
 	now := time.Now()
-	if dec.action != bury && now.Before(s.Deadline) {
+	spent := s.Status == chat.Running && s.Attempts >= d.cfg.Rules().MaxDeliver
+	if dec.action != bury && !spent && now.Before(s.Deadline) {
 		d.later(ctx, j, s)
 		return
 	}
