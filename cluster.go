@@ -57,7 +57,7 @@ func (n *node) openRoles(ctx context.Context) (err error) {
 		}
 	}
 	if n.roles.dispatcher || n.roles.api {
-		if n.line, err = newLine(n.engine.queue, n.live, n.fleet, false, n.log); err != nil {
+		if n.line, err = newLine(n.engine.queue, n.live, n.fleet, false, n.lanes.State, n.log); err != nil {
 			return err
 		}
 	}

@@ -32,18 +32,20 @@ type crashPlan struct {
 	Promise bool              // the message is overdue at once, and may be answered later
 	CallOff bool              // and what its answer promises is called off
 	Of      string            // the ticket whose write it is; empty: any
+	Urgent  bool              // the message is urgent, and waits for a second after it was handed to people
 	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
 }
 
 // crashReport is what a child that lived found at the end.
 type crashReport struct {
-	Ticket  chat.Ticket
-	Events  []chat.Event
-	Stories int
-	Letters int
-	Depth   int // of all lanes
-	Owed    *queue.Owed
-	Notices []queue.Notice
+	Ticket   chat.Ticket
+	Events   []chat.Event
+	Stories  int
+	Letters  int
+	Handoffs int
+	Depth    int // of all lanes
+	Owed     *queue.Owed
+	Notices  []queue.Notice
 }
 
 // settled reports whether nothing is owed any more and the session was told so.
@@ -104,6 +106,9 @@ func (p crashPlan) play() error {
 		deferred.MaxWait = crashOwed
 		r.Lanes[chat.Deferred] = deferred
 	}
+	if p.Urgent {
+		r.Valve.UrgentWait = time.Second
+	}
 	server, err := queue.StartServer(ctx, queue.ServerConfig{Dir: p.Dir})
 	if err != nil {
 		return err
@@ -127,7 +132,7 @@ func (p crashPlan) play() error {
 	if err != nil {
 		return err
 	}
-	l, err := newLine(q, in, f, true, zerolog.Nop())
+	l, err := newLine(q, in, f, true, allOpen, zerolog.Nop())
 	if err != nil {
 		return err
 	}
@@ -180,7 +185,7 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 func (p crashPlan) message(now time.Time) chat.Ticket {
 	t := chat.Ticket{
 		ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
-		Language: chat.English, Intent: "other", AcceptedAt: now, Deadline: now.Add(crashLimit),
+		Language: chat.English, Intent: "other", Urgent: p.Urgent, AcceptedAt: now, Deadline: now.Add(crashLimit),
 	}
 	if p.Promise {
 		t.ID, t.Intent, t.Phone, t.Deadline = crashParent, "order_track", "+8613800138000", now
@@ -229,6 +234,11 @@ func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error 
 			return err
 		}
 	}
+	handoffs, err := q.Handoffs(ctx, 0, 10)
+	if err != nil {
+		return err
+	}
+	r.Handoffs = len(handoffs)
 	if r.Letters, err = q.DeadCount(ctx); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,7 @@ type mended struct {
 	route   chat.Route
 	events  int // gapless, each question followed by its end
 	letters int
+	handed  bool // its customer was told that people take over
 }
 
 // TestAKillAtEachWriteIsMended ends a process by a real kill -9 before each named
@@ -31,6 +33,7 @@ func TestAKillAtEachWriteIsMended(t *testing.T) {
 	t.Parallel()
 	quick := crashVendors(t, sim.Behaviour{FirstToken: sim.Fixed(5 * time.Millisecond), Call: sim.Fixed(10 * time.Millisecond)})
 	silent := crashVendors(t, sim.Behaviour{HangShare: 1})
+	broken := crashVendors(t, sim.Behaviour{ErrorShare: 1})
 	for _, point := range queue.Points() {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
@@ -51,11 +54,15 @@ func TestAKillAtEachWriteIsMended(t *testing.T) {
 			case point == queue.RequeueLetter:
 				mustDie(t, holder)
 				last.Deliver = 1
-				checkMended(t, mustLive(t, last), mended{chat.Answered, chat.RouteTemplate, 2, 1})
+				checkMended(t, mustLive(t, last), mended{status: chat.Answered, route: chat.RouteTemplate, events: 2, letters: 1})
 				plan.Key, plan.Requeue = "", true
 				last = plan
 				last.DieAt = ""
 				want.events = 4
+			case strings.HasPrefix(string(point), "hand."):
+				plan.Vendors, plan.Urgent = broken, true
+				last.Vendors, last.Urgent = broken, true
+				want.route, want.handed = chat.RouteTemplate, true
 			case strings.HasPrefix(string(point), "cancel."):
 				plan.Vendors, plan.Cancel = silent, true
 				if point != queue.CancelTicket {
@@ -74,6 +81,10 @@ func checkMended(t *testing.T, r crashReport, want mended) {
 	if r.Ticket.Status != want.status || r.Ticket.Route != want.route {
 		t.Errorf("the ticket is %s by %q (%s), want %s by %q", r.Ticket.Status, r.Ticket.Route, r.Ticket.Reason, want.status, want.route)
 	}
+	if want.handed {
+		checkHanded(t, r)
+		return
+	}
 	if len(r.Events) != want.events {
 		t.Fatalf("events:%s\nwant %d", fmtEvents(r.Events), want.events)
 	}
@@ -91,6 +102,23 @@ func checkMended(t *testing.T, r crashReport, want mended) {
 	}
 	if r.Stories != 1 {
 		t.Errorf("%d new stories, want 1", r.Stories)
+	}
+}
+
+// checkHanded asserts that the customer of an urgent ticket was told once that people take
+// over, before its one end.
+func checkHanded(t *testing.T, r crashReport) {
+	t.Helper()
+	var got []string
+	for i, e := range r.Events {
+		got = append(got, string(e.Kind)+" "+string(e.Who)+" "+string(e.Owner)+string(e.Status))
+		if e.Seq != uint64(i+1) || e.Ticket != r.Ticket.ID {
+			t.Errorf("event %d:%s", i+1, fmtEvents(r.Events))
+		}
+	}
+	want := []string{"message customer ", "message system ", "owner system queue", "message bot answered"}
+	if !slices.Equal(got, want) || r.Ticket.Reason != chat.ReasonVendorUnavailable || r.Stories != 1 || r.Handoffs != 1 {
+		t.Errorf("events %q, reason %s, %d stories, %d handoffs; want %q", got, r.Ticket.Reason, r.Stories, r.Handoffs, want)
 	}
 }
 

@@ -138,7 +138,7 @@ func (o *outage) start(alone bool) *life {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	if l.line, err = newLine(l.queue, in, l.fleet, alone, zerolog.New(&o.alerts).Level(zerolog.ErrorLevel)); err != nil {
+	if l.line, err = newLine(l.queue, in, l.fleet, alone, allOpen, zerolog.New(&o.alerts).Level(zerolog.ErrorLevel)); err != nil {
 		o.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -59,6 +59,7 @@ func (h *heed) limits() {
 	if err := h.line.control.SetLimits(cfg, quotas(r)); err != nil {
 		h.log.Error().Err(err).Msg("limits of the new rules cannot be put into force, the former ones hold")
 	}
+	h.line.control.SetValve(levels(r))
 }
 
 // liveWorker answers without a model by the rules in force.
@@ -94,6 +95,16 @@ func (s steered) States(context.Context) (map[string]api.VendorState, error) {
 
 // Running implements api.Vendors.
 func (s steered) Running(context.Context) (map[chat.Lane]int, error) { return s.member.Running() }
+
+// Levels implements api.Vendors.
+func (s steered) Levels(ctx context.Context) (map[chat.Lane]int, []api.LevelChange, error) {
+	changes, err := s.member.Changes(ctx)
+	all := make([]api.LevelChange, len(changes))
+	for i, c := range changes {
+		all[i] = api.LevelChange(c)
+	}
+	return s.member.Levels(), all, err
+}
 
 // OpenBreaker implements api.Vendors.
 func (s steered) OpenBreaker(ctx context.Context, vendor string) error {

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 	"sluice/internal/tool"
+	"sluice/internal/valve"
 	"sluice/worker"
 )
 
@@ -28,7 +29,8 @@ type line struct {
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
 // process only asks the controller for places. alone: no other process works on the queue.
-func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger) (*line, error) {
+// state tells how a lane stands.
+func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
 	l := &line{promises: queue.NewPromises(q, log)}
 	node := rand.Text()
 	var err error
@@ -57,7 +59,8 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, log zerolog.Logger)
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, Log: log,
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
+		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
@@ -86,7 +89,7 @@ func dispatching(r *rules.Rules) dispatcher.Rules {
 		Holds:      bounds(r),
 		Agent:      dispatcher.Chain{Vendors: agent.Vendors, Model: agent.Model, Light: rag.Model},
 		RAG:        dispatcher.Chain{Vendors: rag.Vendors, Model: rag.Model},
-		MaxDeliver: r.MaxDeliver,
+		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait,
 	}
 }
 
@@ -103,7 +106,19 @@ func (l *line) check(context.Context) (string, error) {
 }
 
 func controlConfig(r *rules.Rules, log zerolog.Logger) control.Config {
-	return control.Config{Gate: limits(r), Quotas: quotas(r), Log: log}
+	return control.Config{Gate: limits(r), Quotas: quotas(r), Valve: levels(r), Log: log}
+}
+
+// levels returns what the rules say of the load levels.
+func levels(r *rules.Rules) valve.Config {
+	cfg := valve.Config{Window: r.Valve.Window, MinCalls: r.Valve.MinCalls, Hold: r.Valve.Hold}
+	for i, l := range r.Valve.Levels {
+		cfg.Levels[i] = valve.Threshold(l)
+	}
+	if f := r.Valve.Force; f != nil {
+		cfg.Force = &valve.Force{Level: f.Level, Until: f.Until}
+	}
+	return cfg
 }
 
 func quotas(r *rules.Rules) map[string]int {

@@ -100,7 +100,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
-	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.log); err != nil {
+	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.lanes.State, n.log); err != nil {
 		return nil, err
 	}
 	n.database = newDatabase(s, n.dir.postgres(), n.log)

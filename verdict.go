@@ -28,6 +28,7 @@ func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.Co
 				End: gate.End{Outcome: gate.Good, Tokens: usage.PromptTokens + usage.CompletionTokens},
 				Cut: !llm.Drained(resp),
 			}
+			got.FirstToken = timing.FirstToken()
 			if timing.FirstToken() > v.Breaker.SlowAfter || timing.Gap() > v.Breaker.SlowAfter {
 				got.Outcome = gate.Slow
 			}

@@ -41,6 +41,10 @@ func (b *breakers) Running(context.Context) (map[chat.Lane]int, error) {
 
 func (b *breakers) OpenBreaker(_ context.Context, vendor string) error { return b.turn(vendor, "open") }
 
+func (b *breakers) Levels(context.Context) (map[chat.Lane]int, []LevelChange, error) {
+	return map[chat.Lane]int{chat.High: 0, chat.Normal: 2, chat.Low: 3}, []LevelChange{{Lane: chat.Low, From: 2, To: 3, Cause: "depth"}}, nil
+}
+
 func (b *breakers) CloseBreaker(_ context.Context, vendor string) error {
 	return b.turn(vendor, "closed")
 }

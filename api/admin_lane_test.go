@@ -133,6 +133,9 @@ func TestPurgeAndAnswerReturnTheirCounts(t *testing.T) {
 	if l := o.Lanes[1]; l.Lane != chat.Normal || l.Depth != 0 || l.Clearing == nil || l.Clearing.Way != queue.ClearByAnswer || *l.Waiting != 0 {
 		t.Errorf("%s", overview.raw)
 	}
+	if o.Level != 3 || o.Levels[chat.Normal] != 2 || len(o.LevelChanges) != 1 || o.LevelChanges[0].Cause != "depth" {
+		t.Errorf("levels: %s", overview.raw)
+	}
 	if len(o.Intakes) != 2 || len(o.Vendors) != 3 || o.Vendors[0].Now.InUse != 2 || o.Vendors[1].Now != nil {
 		t.Errorf("%s", overview.raw)
 	}

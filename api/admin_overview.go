@@ -29,16 +29,31 @@ type Vendors interface {
 	OpenBreaker(ctx context.Context, vendor string) error
 	// CloseBreaker lets calls through again.
 	CloseBreaker(ctx context.Context, vendor string) error
+	// Levels returns the load level that a ticket of each interactive lane feels, and the
+	// latest changes, oldest first.
+	Levels(ctx context.Context) (map[chat.Lane]int, []LevelChange, error)
+}
+
+// LevelChange is a load level that has changed for the tickets of a lane.
+type LevelChange struct {
+	At    time.Time `json:"at"`
+	Lane  chat.Lane `json:"lane"`
+	From  int       `json:"from"`
+	To    int       `json:"to"`
+	Cause string    `json:"cause" doc:"what was measured beside its threshold, or whose word it was"`
 }
 
 // Overview is how everything stands.
 type Overview struct {
-	Lanes       []Lane       `json:"lanes" nullable:"false"`
-	Vendors     []Vendor     `json:"vendors" nullable:"false"`
-	Controller  string       `json:"controller" doc:"the node that grants permits; empty: none now"`
-	Dispatchers []string     `json:"dispatchers" nullable:"false" doc:"nodes that may hold permits"`
-	Intakes     []string     `json:"intakes" nullable:"false" doc:"live nodes that take messages in"`
-	Checks      []Dependency `json:"checks" nullable:"false" doc:"what this node works with"`
+	Lanes        []Lane            `json:"lanes" nullable:"false"`
+	Vendors      []Vendor          `json:"vendors" nullable:"false"`
+	Level        int               `json:"level" doc:"the highest that any ticket feels, 0 to 3"`
+	Levels       map[chat.Lane]int `json:"levels,omitempty" doc:"that a ticket of each interactive lane feels: by its own lane, those above, and the vendors"`
+	LevelChanges []LevelChange     `json:"level_changes,omitempty" doc:"the latest, oldest first"`
+	Controller   string            `json:"controller" doc:"the node that grants permits; empty: none now"`
+	Dispatchers  []string          `json:"dispatchers" nullable:"false" doc:"nodes that may hold permits"`
+	Intakes      []string          `json:"intakes" nullable:"false" doc:"live nodes that take messages in"`
+	Checks       []Dependency      `json:"checks" nullable:"false" doc:"what this node works with"`
 }
 
 type overviewOutput struct{ Body Overview }
@@ -60,6 +75,10 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error
 		o.Lanes = append(o.Lanes, l)
 	}
 	o.Vendors = a.vendors(ctx)
+	o.Levels, o.LevelChanges = a.levels(ctx)
+	for _, level := range o.Levels {
+		o.Level = max(o.Level, level)
+	}
 	var err error
 	if o.Controller, err = a.deps.Queue.Controller(ctx); err != nil {
 		return nil, unavailable(err)
@@ -77,6 +96,18 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error
 	}
 	o.Dispatchers, o.Intakes = append(o.Dispatchers, dispatchers...), append(o.Intakes, intakes...)
 	return &overviewOutput{o}, nil
+}
+
+// levels returns the load levels and their changes, as far as somebody tells.
+func (a *API) levels(ctx context.Context) (map[chat.Lane]int, []LevelChange) {
+	if a.deps.Vendors == nil {
+		return nil, nil
+	}
+	levels, changes, err := a.deps.Vendors.Levels(ctx)
+	if err != nil {
+		a.deps.Log.Debug().Err(err).Str("stage", "api").Msg("nobody tells how the levels changed")
+	}
+	return levels, changes
 }
 
 // running returns how many tickets of each lane a vendor works on, or nil.

@@ -31,15 +31,16 @@ func causeOf(failed error) string {
 }
 
 // run takes the ticket and lets the chain answer it. The session's turn ends when the
-// final event is in the talk log, so that the next prompt holds this answer.
-func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
+// final event is in the talk log, so that the next prompt holds this answer. again: it was
+// handed to people and waits on.
+func (d *Dispatcher) run(ctx context.Context, j *job, t turn, waiting *queue.Stored) (again bool) {
 	defer d.control.EndTurn(t.Tenant, t.Session, t.ID)
 	caller := gate.NewCaller(d.control, d.ask(&t.Stored, t.way.Effort), t.permit)
 	defer caller.Close()
 	s, err := d.queue.Take(ctx, t.Stored, time.Now())
 	if err != nil {
 		d.untaken(ctx, j, &t.Stored, err)
-		return
+		return false
 	}
 	s.Level = t.Level
 	heeded := d.heed(ctx, j, s)
@@ -50,7 +51,12 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn) {
 		o = d.further(ctx, &s, t, o)
 	}
 	heeded()
+	if o.failed != nil && stopCause(ctx) == nil && d.hand(ctx, &s, failure(o.failed)) {
+		*waiting = s
+		return true
+	}
 	d.conclude(ctx, j, s, o)
+	return false
 }
 
 // further answers with the next rung that needs a vendor, where there is one and time for
@@ -216,7 +222,7 @@ func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec d
 
 // written answers from the FAQ where the load allows that and an entry fits.
 func (d *Dispatcher) written(s *queue.Stored, dec decision) (_ chat.Answer, found bool) {
-	step := valve.Route(valve.Case{Level: s.Level, Urgent: s.Urgent, Lane: s.Lane, Tried: chat.RouteRAG, Why: dec.reason})
+	step := valve.Route(valve.Case{Level: s.Level, Urgent: s.Pressing(), Lane: s.Lane, Tried: chat.RouteRAG, Why: dec.reason})
 	if dec.action == bury || step.Route != chat.RouteFAQ {
 		return chat.Answer{}, false
 	}

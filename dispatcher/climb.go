@@ -25,7 +25,7 @@ func (d *Dispatcher) look(s *queue.Stored, c climb) climb {
 	level, c.changed = d.control.Level(s.Lane)
 	s.Level = level
 	c.Step = valve.Route(valve.Case{
-		Level: level, Urgent: s.Urgent, Lane: s.Lane, Known: d.knows(s), Tried: c.tried, Why: c.why,
+		Level: level, Urgent: s.Pressing(), Lane: s.Lane, Known: d.knows(s), Tried: c.tried, Why: c.why,
 		Left: time.Until(s.Deadline), Usual: d.pace.usual(),
 	})
 	return c
@@ -48,7 +48,7 @@ func (d *Dispatcher) ask(s *queue.Stored, how chat.Effort) gate.Ask {
 		model = chain.Light
 	}
 	return gate.Ask{
-		Tenant: s.Tenant, Session: s.Session, Ticket: s.ID, Lane: s.Lane, Urgent: s.Urgent,
+		Tenant: s.Tenant, Session: s.Session, Ticket: s.ID, Lane: s.Lane, Urgent: s.Pressing(),
 		Seq: s.Seq, AcceptedAt: s.AcceptedAt, Deadline: s.Deadline,
 		Vendors: chain.Vendors, Model: model, Tokens: d.worker.Estimate(&s.Ticket),
 	}

@@ -17,6 +17,8 @@ type situation struct {
 	permit   bool          // a vendor has room, and the session's turn is ours
 	spent    bool          // it was taken as often as a job may be, and never came to an end
 	lesser   chat.Reason   // why its rung needs no vendor; empty: it does
+	handed   bool          // people have it already, and it only waits on
+	drained  bool          // it does so in a lane that drains
 	refused  *gate.Refusal // why no permit will come in time, or nil
 	stopped  error         // why the work on the job was stopped, or nil
 	failed   error         // how the chain failed, or nil
@@ -55,6 +57,8 @@ func decide(s situation) decision {
 		return failure(s.failed)
 	case s.spent:
 		return decision{action: bury, reason: chat.ReasonError}
+	case s.handed && (s.drained || !s.now.Before(s.deadline)):
+		return decision{action: answer, reason: chat.ReasonVendorUnavailable}
 	case !s.now.Before(s.deadline):
 		return decision{action: answer, reason: chat.ReasonOverdue}
 	case errors.Is(s.stopped, errStopping):

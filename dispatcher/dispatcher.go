@@ -44,6 +44,8 @@ type Worker interface {
 	Estimate(t *chat.Ticket) int
 	// Fallback answers without any I/O.
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
+	// Handoff is the message that people take over, without any I/O.
+	Handoff(t *chat.Ticket) chat.Reply
 	// Promise adds to an answer to t that the full one follows, as the ticket followUp.
 	Promise(a chat.Answer, t *chat.Ticket, followUp string, p chat.Promise) chat.Answer
 }
@@ -57,7 +59,9 @@ type Config struct {
 	// Defer says whether the full answer to a ticket may be promised for later, and within
 	// which time. The follow-up enters its lane before leave is called. Nil: none may.
 	Defer func(t *chat.Ticket) (wait time.Duration, leave func(), may bool)
-	Log   zerolog.Logger
+	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.
+	Draining func(chat.Lane) bool
+	Log      zerolog.Logger
 }
 
 // Rules is what operators may change while a dispatcher runs. Each use reads it anew.
@@ -68,6 +72,9 @@ type Rules struct {
 	// MaxDeliver is how often a job may be taken without coming to an end before the
 	// template answers it and it is kept as a dead letter; at least 1.
 	MaxDeliver int
+	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
+	// customer was told that people take over; 0: it is not handed off.
+	UrgentWait time.Duration
 }
 
 // Chain is who serves a route.
@@ -123,6 +130,9 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	if cfg.Answer == 0 {
 		cfg.Answer = 150 * time.Second
+	}
+	if cfg.Draining == nil {
+		cfg.Draining = func(chat.Lane) bool { return false }
 	}
 	if cfg.History == 0 {
 		cfg.History = 40

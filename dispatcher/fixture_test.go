@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"sluice/internal/queue"
 	"sluice/internal/queue/queuetest"
 	"sluice/internal/sim"
+	"sluice/internal/valve"
 	"sluice/worker"
 )
 
@@ -35,6 +37,9 @@ type setup struct {
 	Defer func(*chat.Ticket) (time.Duration, func(), bool)
 
 	Predict    bool
+	Valve      valve.Config
+	UrgentWait time.Duration
+	Draining   func(chat.Lane) bool
 	Bound      int // of each lane; 0: 500
 	MaxDeliver int
 	Log        zerolog.Logger // of the dispatcher; the zero value writes nothing
@@ -49,6 +54,26 @@ type world struct {
 	vendor *sim.Vendor
 	worker Worker
 	life   *life
+
+	mu     sync.Mutex
+	broken queue.Point // the next write there fails
+}
+
+// breakAt lets the next write at a point fail.
+func (w *world) breakAt(p queue.Point) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = p
+}
+
+func (w *world) before(p queue.Point, _ string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p != w.broken {
+		return nil
+	}
+	w.broken = ""
+	return errors.New("the engine is away")
 }
 
 // life is one start of the controller and the dispatcher.
@@ -79,7 +104,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 		for _, lane := range chat.Lanes() {
 			bounds[lane] = cmp.Or(set.Bound, 500)
 		}
-		if w.queue, err = queue.Open(t.Context(), w.nc, queue.Config{Bounds: bounds, Log: zerolog.Nop()}); err != nil {
+		if w.queue, err = queue.Open(t.Context(), w.nc, queue.Config{Bounds: bounds, Before: w.before, Log: zerolog.Nop()}); err != nil {
 			t.Fatal(err)
 		}
 		defer w.openVendor()()
@@ -128,7 +153,7 @@ func (w *world) openVendor() (close func()) {
 func (w *world) start() *life {
 	w.t.Helper()
 	c, err := control.New(w.queue, control.Config{
-		Gate: w.set.limits(), Node: "test", Alone: true, Log: zerolog.Nop(),
+		Gate: w.set.limits(), Valve: w.set.Valve, Node: "test", Alone: true, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,7 +163,8 @@ func (w *world) start() *life {
 		w.t.Fatal(err)
 	}
 	d, err := New(w.queue, m, w.worker, Config{
-		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer, Defer: w.set.Defer, Log: w.set.Log,
+		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer,
+		Defer: w.set.Defer, Draining: w.set.Draining, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -273,5 +299,5 @@ func (s setup) limits() gate.Config {
 // rules is what the dispatcher goes by.
 func (s setup) rules() Rules {
 	holds := map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500}
-	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5)}
+	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, RAG: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5), UrgentWait: s.UrgentWait}
 }

@@ -17,7 +17,7 @@ const promiseLimit = 2 * time.Second
 // where the rules allow that. What the reply says is stored before; where it cannot be, in
 // a full or draining lane for one, the answer stays as it is.
 func (d *Dispatcher) promise(ctx context.Context, s *queue.Stored, dec decision, ans chat.Answer) chat.Answer {
-	if d.cfg.Defer == nil || dec.action == bury || s.Phone == "" || !s.Lane.Interactive() {
+	if d.cfg.Defer == nil || dec.action == bury || s.Phone == "" || s.Handoff != nil || !s.Lane.Interactive() {
 		return ans
 	}
 	wait, leave, may := d.cfg.Defer(&s.Ticket)

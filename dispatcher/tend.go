@@ -69,21 +69,24 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *seat) {
 	for way := d.look(&s, climb{}); ; way = d.look(&s, way) {
 		var permit gate.Permit
-		var refused *gate.Refusal
-		now := situation{lesser: way.Reason}
-		if way.Calls() {
+		now := situation{lesser: way.Reason, handed: s.Handoff != nil, drained: d.overstays(&s)}
+		if way.Calls() && !now.drained {
 			var err error
 			permit, err = d.line(ctx, &s, way)
 			now.permit, now.lesser = err == nil, ""
-			errors.As(err, &refused)
+			errors.As(err, &now.refused)
 		}
-		now.now, now.deadline, now.refused, now.stopped = time.Now(), s.Deadline, refused, stopCause(ctx)
+		now.now, now.deadline, now.stopped = time.Now(), s.Deadline, stopCause(ctx)
 		dec := decide(now)
 		if dec.action == run {
 			if history, free := d.past(ctx, &s); free && time.Now().Before(s.Deadline) {
 				seat.running()
 				d.held.setWaiting(j, false)
-				d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way})
+				if d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way}, &s) {
+					d.held.setWaiting(j, true)
+					way = climb{}
+					continue // people take over, and it waits on
+				}
 				return
 			}
 			// An earlier message comes first: no permit is held while it is waited for.
@@ -100,7 +103,9 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 		}
 		switch {
 		case dec.action == await:
-		case dec.action == answer && way.Calls():
+		case dec.action == answer && d.hand(ctx, &s, dec):
+			way = climb{}
+		case dec.action == answer && way.Calls() && !now.drained:
 			way.tried, way.why = way.Route, dec.reason
 		default:
 			d.leave(ctx, j, s, dec)
@@ -129,7 +134,7 @@ func (d *Dispatcher) settles(ctx context.Context, s *queue.Stored) (history []ch
 // line stands at the controller until a permit comes, the controller refuses one, a level
 // changes, the deadline passes or the work on the job is stopped.
 func (d *Dispatcher) line(ctx context.Context, s *queue.Stored, way climb) (gate.Permit, error) {
-	ctx, cancel := context.WithDeadlineCause(ctx, s.Deadline, errOverdue)
+	ctx, cancel := context.WithDeadlineCause(ctx, d.lookAgain(s), errOverdue)
 	defer cancel()
 	ctx, stop := until(ctx, way.changed)
 	defer stop()
@@ -199,7 +204,7 @@ func (d *Dispatcher) past(ctx context.Context, s *queue.Stored) ([]chat.Event, b
 		d.log.Warn().Err(err).Str("ticket", s.ID).Msg("read the session before its turn")
 		return nil, false
 	}
-	return past.Events, s.Urgent || !past.OpenBefore(s.Seq)
+	return past.Events, s.Pressing() || !past.OpenBefore(s.Seq)
 }
 
 // stopCause returns why the work on a job was stopped, or nil.

@@ -182,6 +182,14 @@ func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 
+// Handoff is the message that people take over.
+func (w *Worker) Handoff(t *chat.Ticket) chat.Reply {
+	if t.Language == chat.Chinese {
+		return w.reply("您的问题很重要，我们已转给人工客服处理，工单号 "+t.ID+"。请稍候，无需重复发送；有新的情况可以随时补充。", chat.Chinese)
+	}
+	return w.reply("Your matter is important: it has been passed to a colleague under ticket "+t.ID+". There is no need to write again; add whatever is new at any time.", chat.English)
+}
+
 func (w *Worker) reply(text, language string) chat.Reply {
 	return chat.Reply{Text: text, HTML: w.render(text), Locale: language, Sources: []chat.Source{}}
 }

@@ -10,6 +10,7 @@ const (
 	KindMessage EventKind = "message"
 	KindStatus  EventKind = "status"
 	KindPromise EventKind = "promise"
+	KindOwner   EventKind = "owner"
 )
 
 // Who wrote a message.
@@ -39,7 +40,8 @@ type Event struct {
 	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
-	Asks   *Deed     `json:"asks,omitempty"` // what a bot's message asks the customer to confirm
+	Owner  Owner     `json:"owner,omitempty"` // who has the session since then
+	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
 	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
 	// follows up.
 	Promise *Promise `json:"promise,omitempty"`

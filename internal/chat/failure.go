@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +34,7 @@ func (t *Ticket) Again(id string, now time.Time) Ticket {
 	return Ticket{
 		ID: id, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, RetryOf: t.ID,
 		Message: t.Message, Language: t.Language, Phone: t.Phone, CallbackURL: t.CallbackURL,
-		Customer: t.Customer, Metadata: t.Metadata, Intent: t.Intent, Urgent: t.Urgent,
+		Customer: t.Customer, Metadata: t.Metadata, Intent: t.Intent, Urgent: t.Urgent, Crowd: t.Crowd,
 		AcceptedAt: now, Deadline: now.Add(t.Deadline.Sub(t.AcceptedAt)),
 	}
 }
@@ -58,6 +59,10 @@ func (t *Ticket) Story() []Step {
 	}
 	if t.StartedAt != nil && !failed {
 		story = append(story, Step{At: *t.StartedAt, What: "taken", Attempt: t.Attempts})
+	}
+	if t.Handoff != nil {
+		story = append(story, Step{At: t.Handoff.At, What: "handed off"})
+		slices.SortStableFunc(story, func(a, b Step) int { return a.At.Compare(b.At) })
 	}
 	if t.EndedAt != nil {
 		story = append(story, Step{At: *t.EndedAt, What: string(t.Status), Why: string(t.Reason)})

@@ -107,6 +107,7 @@ type Ticket struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Intent      string            `json:"intent"`
 	Urgent      bool              `json:"urgent,omitempty"`
+	Crowd       bool              `json:"crowd,omitempty"` // one of too many urgent ones: it goes as any other
 
 	AcceptedAt time.Time  `json:"accepted_at"`
 	Deadline   time.Time  `json:"deadline"` // acceptance + max_wait: the latest route decision
@@ -125,6 +126,8 @@ type Ticket struct {
 	Parent   string   `json:"parent,omitempty"`    // the ticket that this follows up
 	FollowUp string   `json:"follow_up,omitempty"` // the ticket that the reply promises
 	Promise  *Promise `json:"promise,omitempty"`   // as it was made; the present state is the queue's to tell
+
+	Handoff *Handoff `json:"handoff,omitempty"` // nil: people were not asked
 
 	Deed *Deed `json:"deed,omitempty"` // that the ticket set out to do
 	Asks *Deed `json:"asks,omitempty"` // that its reply asks the customer for

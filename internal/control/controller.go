@@ -12,6 +12,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/valve"
 )
 
 // ErrClosed says that this process asks for no permits any more.
@@ -31,6 +32,7 @@ type Config struct {
 	// Settle is how long a controller that is alone waits before its first grant, so that
 	// calls of a process that was killed a moment ago have left the vendor. 0: 250 ms.
 	Settle time.Duration
+	Valve  valve.Config  // the zero value: the level is 0
 	Hard   time.Duration // the longest that a call may hold a permit; 0: 150 s
 	Log    zerolog.Logger
 }

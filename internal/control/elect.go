@@ -203,18 +203,21 @@ func (c *Controller) govern(ctx context.Context, s *server, helpers *sync.WaitGr
 		c.mu.Lock()
 		probes := s.tick(now)
 		due := s.chargeDue(now)
-		greet := now.Sub(helloAt) >= helloEvery && now.Before(s.until)
+		greet := (s.news || now.Sub(helloAt) >= helloEvery) && now.Before(s.until)
 		greeting := hello{}
 		if greet {
 			greeting, helloAt = s.hello(now), now
 			greeting.Live = s.live(now)
+			s.news = false
 		}
+		changes := s.valve.Fresh()
 		c.deliver()
 		learned := s.learned
 		c.mu.Unlock()
 		if learned {
 			c.isReady()
 		}
+		c.logChanges(changes)
 		if greet {
 			c.greet(greeting)
 		}

@@ -31,7 +31,7 @@ func (c *Controller) keepIntake(ctx context.Context, s *server) {
 	var storedAt, countedAt time.Time
 	away := false
 	for ctx.Err() == nil {
-		err := c.readLanes(ctx)
+		err := c.readLanes(ctx, s)
 		if now := time.Now(); now.Sub(storedAt) >= dayEvery {
 			c.storeDay(ctx, s)
 			storedAt = now
@@ -100,7 +100,7 @@ func (c *Controller) closeIntake(ctx context.Context, s *server) {
 }
 
 // readLanes takes in how full the lanes are. What one does not tell stays as it was.
-func (c *Controller) readLanes(ctx context.Context) (failed error) {
+func (c *Controller) readLanes(ctx context.Context, s *server) (failed error) {
 	in := &c.intake
 	for _, lane := range chat.Lanes() {
 		asked, cancel := context.WithTimeout(ctx, laneLimit)
@@ -118,6 +118,7 @@ func (c *Controller) readLanes(ctx context.Context) (failed error) {
 		}
 		in.lanes[lane].add(load.Gone, load.Depth, load.Bound, now)
 		in.mu.Unlock()
+		c.fill(s, lane, float64(load.Depth)/float64(max(1, load.Bound)))
 	}
 	return failed
 }

@@ -7,23 +7,25 @@ import (
 	"time"
 
 	"sluice/internal/gate"
+	"sluice/internal/valve"
 )
 
 // lastingEvery is how often it is looked whether there is something new to keep: so much of
 // it a crash of every process may cost.
 const lastingEvery = 500 * time.Millisecond
 
-// lasting is what is known of the vendors that outlives every process: an operator's word,
+// lasting is what is known of the vendors and of the load that outlives every process: an operator's word,
 // breakers that are not closed, pauses and lower limits after 429s. What has begun in the
 // last second or minute is not in it.
 type lasting struct {
 	At     time.Time                    `json:"at"` // by the clock of the controller
 	States map[string]gate.AccountState `json:"states"`
+	Valve  valve.State                  `json:"valve"`
 }
 
 // last returns what is to be kept at now, and a word that changes when it does.
 func (s *server) last(now time.Time) (l lasting, word string) {
-	l = lasting{At: now, States: map[string]gate.AccountState{}}
+	l = lasting{At: now, States: map[string]gate.AccountState{}, Valve: s.valve.State()}
 	words := map[string]string{}
 	for name, a := range s.table.States(now) {
 		ramp := a.Breaker != nil && a.Breaker.RampFor > 0
@@ -37,7 +39,7 @@ func (s *server) last(now time.Time) (l lasting, word string) {
 		words[name] = fmt.Sprint(a.Shut, a.State, ramp, a.Throttle.Below, until.Unix())
 		l.States[name] = gate.AccountState{State: a.State, Shut: a.Shut, Breaker: a.Breaker, Throttle: a.Throttle}
 	}
-	return l, fmt.Sprint(words) // printed in the order of the names
+	return l, fmt.Sprint(words, l.Valve) // printed in the order of the names
 }
 
 // keepLasting stores what is to outlive this process until ctx ends, each time it changes.
@@ -93,5 +95,6 @@ func (c *Controller) remember(ctx context.Context, s *server) error {
 	if kept.At.After(heardAt) {
 		s.table.Recall(kept.States, kept.At)
 	}
+	s.valve.Recall(kept.Valve, time.Now())
 	return nil
 }

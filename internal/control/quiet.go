@@ -20,6 +20,7 @@ func (s *server) tick(now time.Time) (probes []string) {
 	}
 	s.learn(now)
 	s.stretch(now)
+	s.level(now)
 	s.grant(now)
 	if now.Sub(s.dismissed) >= dismissEvery {
 		s.dismissed = now

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/valve"
 )
 
 // Times of the controller's side of the protocol.
@@ -51,6 +52,10 @@ type server struct {
 	written map[string]int // charge in the bucket
 	wroteAt time.Time
 
+	valve   *valve.Valve
+	waitsAt time.Time // when its waits were looked at last
+	news    bool      // a level has changed, and nobody was told yet
+
 	dismissed time.Time // when was looked last for those who wait in vain
 }
 
@@ -74,6 +79,7 @@ type held struct {
 func newServer(cfg Config, epoch uint64, sentAt, now time.Time) *server {
 	s := &server{
 		cfg: cfg, epoch: epoch, table: gate.NewTable(cfg.Gate), elected: now,
+		valve: valve.New(cfg.Valve),
 		nodes: map[string]*node{}, asks: map[uint64]waiter{}, permits: map[uint64]*held{}, mails: map[string]*mail{},
 		found: map[string]int{}, adopted: map[string]int{}, written: map[string]int{},
 	}
@@ -155,6 +161,7 @@ func (s *server) handle(r report, now time.Time) {
 		s.mail(n).Missing = s.missing(n, r)
 	}
 	s.stretch(now) // who was silent may be heard again
+	s.level(now)
 	s.grant(now)
 }
 
@@ -165,7 +172,7 @@ func (s *server) take(n *node, r report) {
 	}
 	for _, o := range r.Outcomes {
 		if s.permits[o.ID] != nil {
-			s.table.End(o.ID, o.End, s.now)
+			s.ended(o)
 		}
 	}
 	for _, id := range r.Released {
@@ -322,7 +329,7 @@ func (s *server) post() map[string]*mail {
 
 // hello is the sign of life to all nodes.
 func (s *server) hello(now time.Time) hello {
-	all := hello{Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}, States: s.table.States(now), Running: s.table.Running()}
+	all := hello{Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}, States: s.table.States(now), Running: s.table.Running(), Levels: s.valve.Levels()}
 	for _, lane := range chat.Lanes() {
 		all.Behind[lane] = s.behind(lane, now)
 	}

@@ -63,6 +63,7 @@ type setting struct {
 	replicas int           // 0: 1
 	connect  time.Duration // 0: 2 s ÷ Scale
 	tools    string        // the heading tools; empty: none
+	levels   bool          // the load has levels; else it stays at 0, so that every answer is asked of a vendor
 }
 
 // writtenRules are the rules of a drill.
@@ -82,12 +83,9 @@ lanes:
   batch:  {bound: 10000, max_wait: 1h, share: 0.5}
 intake:
   tenant: {qps: 100000, burst: 100000, user_tokens_per_minute: 0}
-valve:
-  window: 10s
-  hold: 4s
-  levels: [{depth: 0.5, errors: 0.05, p99: 400ms, wait: 150ms}, {depth: 0.8, errors: 0.10, p99: 500ms, wait: 300ms}, {depth: 0.9, errors: 0.20, p99: 750ms, wait: 450ms}]
-vendors:
 `, s.replicas, maxWait)
+	b.WriteString(writtenValve(s.levels))
+	b.WriteString("vendors:\n")
 	for _, v := range vendors {
 		fmt.Fprintf(&b, `  - name: %s
     endpoints: [{url: %q}]
@@ -101,4 +99,20 @@ vendors:
 	}
 	b.WriteString(s.tools)
 	return b.String()
+}
+
+// writtenValve is the shipped valve at the scale, or one that stays closed. The window and
+// the hold are what rules allow at least, and a little more.
+func writtenValve(levels bool) string {
+	if levels {
+		return `valve:
+  window: 10s
+  hold: 4s
+  levels: [{depth: 0.5, errors: 0.05, p99: 400ms, wait: 150ms}, {depth: 0.8, errors: 0.10, p99: 500ms, wait: 300ms}, {depth: 0.9, errors: 0.20, p99: 750ms, wait: 450ms}]
+`
+	}
+	return `valve:
+  min_calls: 1000000000
+  levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
+`
 }

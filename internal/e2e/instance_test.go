@@ -179,6 +179,9 @@ intake:
   tenant: {qps: 100000, burst: 100000}
   tighten: {at: 1, until: 1, factor: 1}
   predict: false
+valve: # closed: these tests are about the line, and count what vendors see
+  min_calls: 1000000000
+  levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
 vendors:
   - name: a
     endpoints: [{url: "http://127.0.0.1:9101/v1", key_env: END_TO_END_NO_KEY}]

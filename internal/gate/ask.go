@@ -104,6 +104,8 @@ type End struct {
 	Outcome Outcome `json:"outcome,omitempty"`
 	// Tokens is what the call used; 0: unknown, then what was reserved counts.
 	Tokens int `json:"tokens,omitempty"`
+	// FirstToken is the time to it; 0: none came, or the call was not streamed.
+	FirstToken time.Duration `json:"first_token,omitempty"`
 	// RetryAfter is what a vendor that throttles asked for; 0: it named no time.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 	// Unused says that the vendor did no work: its reserved tokens come back.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"sluice/internal/chat"
 )
 
 // MaxWaiters bounds the waiters of one table.
@@ -193,12 +195,15 @@ func (t *Table) give(a *Ask, vendor string, pool Pool, now time.Time) Permit {
 }
 
 // End takes in how the call of a permit ended, which may be some time before the permit
-// comes back. Only the first word counts; of an unknown permit nothing does.
-func (t *Table) End(id uint64, e End, now time.Time) {
-	if p, held := t.permits[id]; held && !t.ended[id] {
-		t.ended[id] = true
-		t.accounts[p.Vendor].end(p, e, now)
+// comes back. Only the first word counts, of an unknown permit none: then it returns false.
+func (t *Table) End(id uint64, e End, now time.Time) (Permit, bool) {
+	p, held := t.permits[id]
+	if !held || t.ended[id] {
+		return p, false
 	}
+	t.ended[id] = true
+	t.accounts[p.Vendor].end(p, e, now)
+	return p, true
 }
 
 // Release gives a permit back and returns it; false: it was back already.
@@ -237,6 +242,18 @@ func (t *Table) InUse(vendor string, now time.Time) (used, limit int) {
 		return 0, 0
 	}
 	return a.inUse, a.limit(now)
+}
+
+// Waits returns for each lane how long its ticket that was accepted first has waited by
+// now; missing: nobody waits for a first call there.
+func (t *Table) Waits(now time.Time) map[chat.Lane]time.Duration {
+	all := map[chat.Lane]time.Duration{}
+	for _, w := range t.waiters {
+		if !w.Step {
+			all[w.Lane] = max(all[w.Lane], now.Sub(w.AcceptedAt))
+		}
+	}
+	return all
 }
 
 // Waiting returns how many wait.

@@ -77,6 +77,11 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 			return err
 		}
 	}
+	if s.Handoff != nil {
+		if err := q.handed(ctx, s); err != nil {
+			return err
+		}
+	}
 	if err := q.tellEnd(ctx, p.event, &s.Ticket); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ const (
 	talkStream    = "TALK"
 	storyStream   = "STORY"
 	deadStream    = "DEAD"
+	handoffStream = "HANDOFF"
 	auditStream   = "AUDIT"
 	promiseStream = "PROMISE"
 	outboxStream  = "OUTBOX"
@@ -31,10 +32,12 @@ const (
 	recordConsumer   = "record"
 )
 
-// The two places of a ticket in the talk log.
+// The places of a ticket in the talk log.
 const (
-	slotIn    = "in"
-	slotFinal = "final"
+	slotIn      = "in"
+	slotFinal   = "final"
+	slotHandoff = "handoff"
+	slotOwner   = "owner"
 )
 
 func laneStream(l chat.Lane) string { return "LANE_" + strings.ToUpper(string(l)) }

@@ -17,6 +17,11 @@ const (
 	TakeTicket Point = "take.ticket" // queued becomes running, the attempt rises
 	BackTicket Point = "back.ticket" // running becomes queued: handed back or handed on
 
+	HandTicket Point = "hand.ticket" // an urgent ticket that no vendor takes goes to people, and waits on
+	HandList   Point = "hand.list"   // it is listed for them
+	HandEvent  Point = "hand.event"  // its customer is told
+	HandOwner  Point = "hand.owner"  // the session's owner is the queue
+
 	EndTicket Point = "end.ticket" // the ticket ends, with its whole reply
 	EndEvent  Point = "end.event"  // the final event enters the talk log
 	EndDead   Point = "end.dead"   // a job that we could not answer is kept as a dead letter
@@ -70,6 +75,7 @@ func Points() []Point {
 	return []Point{
 		IntakeKey, IntakeTicket, IntakeLane, IntakeEvent, IntakeQueued,
 		TakeTicket, BackTicket,
+		HandTicket, HandList, HandEvent, HandOwner,
 		EndTicket, EndEvent, EndDead, EndStory, EndLane,
 		CancelTicket, CancelEvent, CancelStory, CancelLane,
 		RequeueLetter,

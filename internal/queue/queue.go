@@ -61,15 +61,16 @@ var (
 
 // Queue speaks to one NATS account. It is safe for concurrent use.
 type Queue struct {
-	cfg   Config
-	nc    *nats.Conn
-	js    jetstream.JetStream
-	log   zerolog.Logger
-	lanes map[chat.Lane]jetstream.Stream
-	store storeGuard
-	talk  jetstream.Stream
-	story jetstream.Stream
-	dead  jetstream.Stream
+	cfg      Config
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	log      zerolog.Logger
+	lanes    map[chat.Lane]jetstream.Stream
+	store    storeGuard
+	talk     jetstream.Stream
+	story    jetstream.Stream
+	dead     jetstream.Stream
+	handoffs jetstream.Stream
 
 	tickets  jetstream.KeyValue
 	sessions jetstream.KeyValue
@@ -103,7 +104,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
-	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openAudit, q.openKept, q.openOutbox, q.openBuckets} {
+	for _, open := range []func(context.Context) error{
+		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets,
+	} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}

@@ -36,6 +36,8 @@ func (q *Queue) Admit(ctx context.Context, j *Job) (Stored, error) {
 		// Its holder is dead or was thought dead: the lane gave the job to us.
 		s.Fail("its holder died or left it", time.Now().UTC())
 		return q.requeue(ctx, s)
+	case s.Handoff != nil:
+		return s, q.handed(ctx, s)
 	}
 	return s, nil
 }

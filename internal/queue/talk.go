@@ -21,11 +21,7 @@ const appendTries = 20
 // gapless and the event single: head first, then our own subject, then the publish
 // that expects that head.
 func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot string) (uint64, error) {
-	event := t.InEvent()
-	if slot == slotFinal {
-		event = t.FinalEvent()
-	}
-	return q.appendAs(ctx, p, t, slot, event)
+	return q.appendAs(ctx, p, t, slot, eventOf(t, slot))
 }
 
 // appendAs adds an event of a ticket in a slot of its own, in the same way.
@@ -72,8 +68,25 @@ func (q *Queue) appendAs(ctx context.Context, p Point, t *chat.Ticket, slot stri
 	return 0, fmt.Errorf("append event of %s: met another writer %d times", t.ID, appendTries)
 }
 
+// eventOf returns the event of one of a ticket's places in the talk log.
+func eventOf(t *chat.Ticket, slot string) chat.Event {
+	switch slot {
+	case slotFinal:
+		return t.FinalEvent()
+	case slotHandoff:
+		return t.HandoffEvent()
+	case slotOwner:
+		return t.OwnerEvent()
+	}
+	return t.InEvent()
+}
+
 func markOf(e *chat.Event, at uint64) Mark {
-	return Mark{Ticket: e.Ticket, Seq: e.Seq, At: at, Open: e.Who == chat.ByCustomer && e.Lane.Interactive()}
+	m := Mark{Seq: e.Seq, At: at, Open: e.Who == chat.ByCustomer && e.Lane.Interactive()}
+	if m.Open || e.Status.Ended() {
+		m.Ticket = e.Ticket // whose message opens, and whose end closes
+	}
+	return m
 }
 
 // last returns the newest event under a filter and its stream sequence, or nil and 0.

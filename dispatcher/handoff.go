@@ -1,0 +1,65 @@
+package dispatcher
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"sluice/internal/chat"
+	"sluice/internal/queue"
+)
+
+// handedLook is how often it is looked whether the lane of a ticket that people have drains.
+const handedLook = time.Second
+
+// hand gives an urgent ticket to people where no vendor takes it in time: its customer is
+// told so, and it waits on, because a vendor may come back first. False: it is not to be
+// handed off, or was already, or that could not be written: then it ends as any other.
+func (d *Dispatcher) hand(ctx context.Context, s *queue.Stored, dec decision) bool {
+	r := d.cfg.Rules()
+	late := dec.reason == chat.ReasonOverdue || dec.reason == chat.ReasonVendorUnavailable
+	if !late || !s.Pressing() || !s.Lane.Interactive() || s.Handoff != nil || s.Deed != nil || r.UrgentWait <= 0 || d.cfg.Draining(s.Lane) {
+		return false
+	}
+	said, ok := d.handoffText(&s.Ticket)
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	now := time.Now()
+	handed, err := d.queue.Hand(ctx, *s, said, now, now.Add(r.UrgentWait))
+	if err != nil {
+		d.log.Warn().Err(err).Str("ticket", s.ID).Msg("urgent, and cannot be handed to people")
+	}
+	if handed.Rev == s.Rev {
+		return false // nothing was written
+	}
+	*s = handed // what is missing of it comes with the job's next delivery
+	d.log.Info().Str("ticket", s.ID).Str("tenant", s.Tenant).Str("reason", string(dec.reason)).Msg("urgent: handed to people")
+	return true
+}
+
+func (d *Dispatcher) handoffText(t *chat.Ticket) (_ chat.Reply, ok bool) {
+	defer func() {
+		if recover() != nil {
+			d.log.Error().Str("ticket", t.ID).Bytes("stack", debug.Stack()).Msg("the handoff's message panicked")
+			ok = false
+		}
+	}()
+	return d.worker.Handoff(t), true
+}
+
+// overstays reports whether a ticket that people have waits in a lane that drains.
+func (d *Dispatcher) overstays(s *queue.Stored) bool {
+	return s.Handoff != nil && d.cfg.Draining(s.Lane)
+}
+
+// lookAgain is when a ticket in line looks around: at its deadline, or earlier if people
+// have it.
+func (d *Dispatcher) lookAgain(s *queue.Stored) time.Time {
+	if at := time.Now().Add(handedLook); s.Handoff != nil && at.Before(s.Deadline) {
+		return at
+	}
+	return s.Deadline
+}

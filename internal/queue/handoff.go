@@ -1,0 +1,124 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
+)
+
+// Handoffs are bounded by count and by age: the oldest go first.
+const (
+	maxHandoffs  = 10_000
+	keepHandoffs = 90 * 24 * time.Hour
+)
+
+// Handoff is an entry in the list of sessions that people are to look after.
+type Handoff struct {
+	Ticket  string    `json:"ticket"`
+	Tenant  string    `json:"tenant"`
+	Session string    `json:"session"`
+	Lane    chat.Lane `json:"lane"`
+	Intent  string    `json:"intent"`
+	At      time.Time `json:"at"`
+	Seq     uint64    `json:"-"` // its place: a later one has a greater one
+}
+
+func (q *Queue) openHandoffs(ctx context.Context) (err error) {
+	q.handoffs, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: handoffStream, Subjects: []string{"handoff.>"}, Storage: jetstream.FileStorage,
+		MaxMsgs: maxHandoffs, Discard: jetstream.DiscardOld, MaxAge: keepHandoffs,
+		Replicas: q.cfg.Replicas, AllowDirect: false,
+	})
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", handoffStream, err)
+	}
+	return nil
+}
+
+// Hand gives a ticket to people at now: its customer is told with said, its session's
+// owner becomes the queue, it is listed, and it waits until an instant. ErrLost: somebody
+// changed the ticket meanwhile. Any other error leaves a ticket that was handed or not;
+// whoever takes the job completes what was begun.
+func (q *Queue) Hand(ctx context.Context, s Stored, said chat.Reply, now, until time.Time) (Stored, error) {
+	s.Ticket.Hand(said, now, until)
+	done, err := q.write(ctx, HandTicket, s)
+	if err != nil {
+		return s, err
+	}
+	return done, q.handed(ctx, done)
+}
+
+// handed repeats what follows a handoff; each step is done at most once.
+func (q *Queue) handed(ctx context.Context, s Stored) error {
+	if err := q.enlist(ctx, &s.Ticket); err != nil {
+		return err
+	}
+	if _, err := q.appendEvent(ctx, HandEvent, &s.Ticket, slotHandoff); err != nil {
+		return err
+	}
+	if _, err := q.appendEvent(ctx, HandOwner, &s.Ticket, slotOwner); err != nil {
+		return err
+	}
+	_, err := q.ChangeSession(ctx, s.Tenant, s.Session, func(rec *Session) bool {
+		if rec.Owner != string(chat.OwnerBot) {
+			return false // people have it already
+		}
+		rec.Owner = string(chat.OwnerQueue)
+		return true
+	})
+	return err
+}
+
+// enlist puts the ticket into the list of handoffs, once.
+func (q *Queue) enlist(ctx context.Context, t *chat.Ticket) error {
+	if err := q.before(HandList, t.ID); err != nil {
+		return err
+	}
+	body, err := json.Marshal(Handoff{Ticket: t.ID, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, Intent: t.Intent, At: t.Handoff.At})
+	if err != nil {
+		return fmt.Errorf("encode handoff of %s: %w", t.ID, err)
+	}
+	err = decided(ctx, func() error {
+		_, err := q.js.Publish(ctx, "handoff."+t.ID, body, jetstream.WithExpectLastSequencePerSubject(0))
+		return err
+	})
+	if err != nil && !outpaced(err) {
+		return refusal("list the handoff of "+t.ID, err)
+	}
+	return nil
+}
+
+// Handoffs returns up to limit handoffs, the newest first, of those with a Seq less than
+// before; 0 begins with the newest of all.
+func (q *Queue) Handoffs(ctx context.Context, before uint64, limit int) ([]Handoff, error) {
+	info, err := q.handoffs.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list handoffs: %w", err)
+	}
+	next := info.State.LastSeq
+	if before > 0 {
+		next = min(next, before-1)
+	}
+	var all []Handoff
+	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
+		raw, err := q.handoffs.GetMsg(ctx, next)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // dropped meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list handoffs: %w", err)
+		}
+		h := Handoff{Seq: next}
+		if err := json.Unmarshal(raw.Data, &h); err != nil {
+			return nil, fmt.Errorf("decode handoff %d: %w", next, err)
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
