@@ -38,6 +38,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerTools(api)
 	a.registerDead(api)
 	a.registerPromises(api)
+	a.registerHandoffs(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
 }

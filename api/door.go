@@ -14,11 +14,11 @@ import (
 const drainRetry = 30 * time.Second
 
 // enter takes a ticket through the door of its lane; leave is called once it is accepted
-// or refused. An urgent one goes into high, and stays in the lane that was asked for
+// or refused. An urgent one goes into high unless there are too many of them, and stays in the lane that was asked for
 // while high drains. open is false if the lane drains.
 func (in *Intake) enter(t *chat.Ticket) (leave func(), open bool) {
 	// Nobody waits for a line of a batch, however urgent it sounds.
-	if t.Urgent && t.Lane != chat.Batch {
+	if t.Pressing() && t.Lane != chat.Batch {
 		if leave, open = in.door(chat.High); open {
 			t.Lane = chat.High
 			return leave, true

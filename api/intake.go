@@ -48,12 +48,14 @@ type Intake struct {
 	line     Line
 	gate     Turnstile    // nil: every message may come in
 	lanes    *queue.Lanes // nil: every lane is open
+	crowd    *crowd
 	sessions *locks
 	draining atomic.Bool
 }
 
 func newIntake(d Deps) *Intake {
 	in := &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, line: d.Line, lanes: d.Lanes, sessions: newLocks()}
+	in.crowd = newCrowd(func() float64 { return d.Rules().Valve.UrgentShare })
 	in.gate, _ = d.Line.(Turnstile) // the controller is behind both
 	return in
 }
@@ -83,6 +85,9 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 	if err != nil {
 		return chat.Ticket{}, false, in.refusal(err, t.Lane)
 	}
+	if !dup {
+		in.crowd.count(&t, t.AcceptedAt)
+	}
 	return t, dup, nil
 }
 
@@ -102,6 +107,7 @@ func (in *Intake) ticket(m Message, now time.Time) chat.Ticket {
 		t.Lane = m.Tenant.Lane
 	}
 	t.Intent, t.Urgent = in.classify(m.Text)
+	t.Crowd = t.Urgent && in.crowd.full(&t, now)
 	return t
 }
 

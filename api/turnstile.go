@@ -58,7 +58,7 @@ func (in *Intake) met(ctx context.Context, m Message, t chat.Ticket, turned erro
 // arrival is what the turnstile is told of a message: of its customer, or else of its
 // session, only a hash. A session that begins with the message tells nobody apart.
 func arrival(m Message, t *chat.Ticket) chat.Arrival {
-	a := chat.Arrival{Tenant: t.Tenant, Lane: t.Lane, Urgent: t.Urgent, Bytes: len(t.Message)}
+	a := chat.Arrival{Tenant: t.Tenant, Lane: t.Lane, Urgent: t.Pressing(), Bytes: len(t.Message)}
 	switch {
 	case m.Customer != nil && m.Customer.ID != "":
 		a.Customer = shortHash("customer", t.Tenant, m.Customer.ID)
