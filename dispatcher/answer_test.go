@@ -69,6 +69,8 @@ func (f fragile) Settles(t *chat.Ticket, _ func() []chat.Event) bool {
 	return false
 }
 
+func (f fragile) Knows(*chat.Ticket) bool { return false }
+
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
 
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
