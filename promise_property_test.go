@@ -27,9 +27,9 @@ func drawOwing(t *rapid.T) []step {
 	points := slices.Concat(queue.Points(), queue.PromisePoints(), queue.PromisePoints())
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			After: rapid.SampledFrom([]int{0, 0, 20, 300, 1500, 9000}).Draw(t, "after"),
+			After: rapid.SampledFrom([]int{0, 0, 20, 300, 1500, 9000, 25_000}).Draw(t, "after"),
 			Do: rapid.SampledFrom([]string{
-				"ask", "ask", "ask", "ask", "read", "cancel", "purge", "stop", "die", "die", "broker", "fail", "heal", "lose", "again",
+				"ask", "ask", "ask", "ask", "read", "cancel", "purge", "stop", "die", "die", "broker", "fail", "silence", "heal", "lose", "again",
 			}).Draw(t, "do"),
 			Session: rapid.IntRange(0, 3).Draw(t, "session"),
 			Pick:    rapid.IntRange(0, 20).Draw(t, "pick"),
@@ -120,6 +120,8 @@ func (o *owing) step(s step) {
 		}
 	case "lose":
 		o.lose()
+	case "silence":
+		o.behave(sim.Behaviour{HangShare: 1})
 	case "die":
 		o.l.armed(s.Point, s.Pick%3)
 	default:
