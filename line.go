@@ -54,6 +54,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
+		Memory:   memory(q, in),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
@@ -89,7 +90,7 @@ func dispatching(r *rules.Rules) dispatcher.Rules {
 		Holds:      bounds(r),
 		Agent:      dispatcher.Chain{Vendors: agent.Vendors, Model: agent.Model, Light: rag.Model},
 		RAG:        dispatcher.Chain{Vendors: rag.Vendors, Model: rag.Model},
-		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait,
+		MaxDeliver: r.MaxDeliver, UrgentWait: r.Valve.UrgentWait, Shadow: r.Valve.Shadow,
 	}
 }
 

@@ -286,6 +286,7 @@ func allOpen(chat.Lane) chat.LaneState { return chat.LaneOpen }
 const closedValve = `
 valve:
   min_calls: 1000000000
+  shadow: 0
   levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
 `
 

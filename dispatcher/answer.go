@@ -124,6 +124,7 @@ func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o out
 			s.Fail(why, time.Now())
 		}
 		d.settle(ctx, j, s)
+		d.shadow(s, chat.Effort{Route: o.answer.Route})
 	case dec.action == handBack:
 		d.log.Info().Str("ticket", s.ID).Int("attempt", s.Attempts).Msg("handed back")
 		if err := d.queue.HandBack(context.WithoutCancel(ctx), j.Job, s); err != nil {

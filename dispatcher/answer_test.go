@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,9 +70,16 @@ func (f fragile) Settles(t *chat.Ticket, _ func() []chat.Event) bool {
 	return false
 }
 
-func (f fragile) Knows(*chat.Ticket) bool { return false }
+func (f fragile) Recall(_ context.Context, t *chat.Ticket, _ chat.Effort, _ func() ([]chat.Event, bool)) chat.Recalled {
+	if t.Message == "poison" {
+		panic(t.Message)
+	}
+	return chat.Recalled{}
+}
 
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
+
+func (f fragile) Knows(*chat.Ticket) bool { return false }
 
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: chat.Reply{Text: "later"}, Route: chat.RouteTemplate, Reason: reason}
@@ -149,6 +157,28 @@ func TestDeltasComeInOrderAndBeforeTheFinalEvent(t *testing.T) {
 			final := finals[asked.ID].Text
 			if len(deltas[asked.ID]) < 10 || !strings.HasPrefix(final, text.String()) || len(text.String()) < len(final)*3/4 {
 				t.Errorf("%d deltas say %q, the event %q", len(deltas[asked.ID]), text.String(), final)
+			}
+		}
+	})
+}
+
+// TestAnswersAreGivenWholeWhereTooManyAreStreamed leaves no room for one more stream.
+func TestAnswersAreGivenWholeWhereTooManyAreStreamed(t *testing.T) {
+	inBubble(t, setup{Limit: 1, Behaviour: lasting(2 * time.Second)}, func(t *testing.T, w *world) {
+		w.ready()
+		for _, busy := range []int64{0, maxStreams} {
+			w.life.dispatcher.streams.Store(busy)
+			one := ticket(chat.NewSessionID(), "hello", chat.Normal, time.Minute)
+			var deltas atomic.Int64
+			stop, err := w.queue.Deltas(func(string, string, chat.Delta) { deltas.Add(1) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := w.until(w.accept(one).ID, time.Minute)
+			time.Sleep(100 * time.Millisecond)
+			stop()
+			if got.Route != chat.RouteAgent || (deltas.Load() > 0) != (busy == 0) || w.life.dispatcher.streams.Load() != busy {
+				t.Errorf("with %d streams: by %s, %d deltas, %d streams afterwards", busy, got.Route, deltas.Load(), w.life.dispatcher.streams.Load())
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -24,16 +25,23 @@ func (d *Dispatcher) look(s *queue.Stored, c climb) climb {
 	var level int
 	level, c.changed = d.control.Level(s.Lane)
 	s.Level = level
+	asked := level == 1 || c.tried == chat.RouteAgent // where it matters
 	c.Step = valve.Route(valve.Case{
-		Level: level, Urgent: s.Pressing(), Lane: s.Lane, Known: d.knows(s), Tried: c.tried, Why: c.why,
+		Level: level, Urgent: s.Pressing(), Lane: s.Lane, Known: asked && d.knows(s), Tried: c.tried, Why: c.why,
 		Left: time.Until(s.Deadline), Usual: d.pace.usual(),
 	})
 	return c
 }
 
 // knows reports whether an answer from the knowledge can be had.
-func (d *Dispatcher) knows(s *queue.Stored) bool {
-	return len(d.cfg.Rules().RAG.Vendors) > 0 && d.worker.Knows(&s.Ticket)
+func (d *Dispatcher) knows(s *queue.Stored) (known bool) {
+	defer func() {
+		if recover() != nil { // there are other rungs
+			d.log.Error().Str("ticket", s.ID).Bytes("stack", debug.Stack()).Msg("the look into the knowledge panicked")
+			known = false
+		}
+	}()
+	return s.Lane.Interactive() && len(d.cfg.Rules().RAG.Vendors) > 0 && d.worker.Knows(&s.Ticket)
 }
 
 // ask is the wish for the permit of a rung.

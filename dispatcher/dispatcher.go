@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -34,6 +35,10 @@ type Worker interface {
 	Knows(t *chat.Ticket) bool
 	// FAQ answers from the written answers without any I/O. False: none of them fits.
 	FAQ(t *chat.Ticket) (chat.Answer, bool)
+	// Recall returns the answer that the same question was given before, or waits for that
+	// of another ticket. history reads the session, and reports whether the ticket may be
+	// answered now.
+	Recall(ctx context.Context, t *chat.Ticket, how chat.Effort, history func() (past []chat.Event, free bool)) chat.Recalled
 	// Settles reports whether a ticket needs no model: its customer agrees to what was asked
 	// before. history is called where the message alone does not tell.
 	Settles(t *chat.Ticket, history func() []chat.Event) bool
@@ -75,6 +80,7 @@ type Rules struct {
 	// UrgentWait is how long an urgent ticket that no vendor takes waits on after its
 	// customer was told that people take over; 0: it is not handed off.
 	UrgentWait time.Duration
+	Shadow     float64 // part of the agent's answers in calm times on which the lower rungs are tried unseen
 }
 
 // Chain is who serves a route.
@@ -118,6 +124,12 @@ type Dispatcher struct {
 	held *held
 	pace pace // of answers from the knowledge
 	jobs sync.WaitGroup
+
+	streams   atomic.Int64    // under way
+	shadowing chan struct{}   // holds one token while a rung is tried in the shadow
+	renewing  chan struct{}   // holds one for each old answer that is being made anew
+	calm      context.Context // ends when the dispatcher stops, for what nobody waits for
+	ruffle    context.CancelFunc
 }
 
 // New returns a dispatcher that holds nothing yet.
@@ -137,10 +149,13 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	if cfg.History == 0 {
 		cfg.History = 40
 	}
-	return &Dispatcher{
-		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(),
-		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
-	}, nil
+	d := &Dispatcher{
+		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(), shadowing: make(chan struct{}, 1),
+		renewing: make(chan struct{}, renewals),
+		log:      cfg.Log.With().Str("stage", "dispatcher").Logger(),
+	}
+	d.calm, d.ruffle = context.WithCancel(context.Background())
+	return d, nil
 }
 
 // Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
@@ -171,6 +186,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // finish brings everything that is held to an end or back to its lane.
 func (d *Dispatcher) finish() {
+	d.ruffle()
 	d.held.cancelWaiting(errStopping)
 	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
 	defer grace.Stop()

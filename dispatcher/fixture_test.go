@@ -39,6 +39,7 @@ type setup struct {
 	Predict    bool
 	Valve      valve.Config
 	UrgentWait time.Duration
+	Shadow     float64
 	Draining   func(chat.Lane) bool
 	Bound      int // of each lane; 0: 500
 	MaxDeliver int
@@ -49,9 +50,11 @@ type setup struct {
 type world struct {
 	t      *testing.T
 	set    setup
+	server *queue.Server
 	nc     *nats.Conn
 	queue  *queue.Queue
 	vendor *sim.Vendor
+	model  *gate.Model
 	worker Worker
 	life   *life
 
@@ -96,6 +99,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 			t.Fatal(err)
 		}
 		defer server.Stop()
+		w.server = server
 		if w.nc, err = server.Dial(); err != nil {
 			t.Fatal(err)
 		}
@@ -132,14 +136,14 @@ func (w *world) openVendor() (close func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	model, err := gate.NewModel(map[string]gate.Backend{
+	w.model, err = gate.NewModel(map[string]gate.Backend{
 		"a": {Model: client, Name: "m", ReleaseAfter: 250 * time.Millisecond},
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if w.worker = w.set.Worker; w.worker == nil {
-		w.worker, err = worker.New(model, worker.Config{Templates: map[string]map[string]string{
+		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string]string{
 			worker.Other: {chat.Chinese: "稍后", chat.English: "Later."},
 		}})
 		if err != nil {
@@ -299,5 +303,5 @@ func (s setup) limits() gate.Config {
 // rules is what the dispatcher goes by.
 func (s setup) rules() Rules {
 	holds := map[chat.Lane]int{chat.High: 500, chat.Normal: 500, chat.Low: 500}
-	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, RAG: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5), UrgentWait: s.UrgentWait}
+	return Rules{Holds: holds, Agent: Chain{Vendors: []string{"a"}}, RAG: Chain{Vendors: []string{"a"}}, MaxDeliver: cmp.Or(s.MaxDeliver, 5), UrgentWait: s.UrgentWait, Shadow: s.Shadow}
 }

@@ -120,9 +120,9 @@ func (f faulty) Answer(_ context.Context, q chat.Question, _ chat.Effort, _ func
 	return chat.Answer{}, context.DeadlineExceeded
 }
 
-func (f faulty) Knows(*chat.Ticket) bool { return false }
-
 func (f faulty) Estimate(*chat.Ticket) int { return 1 }
+
+func (f faulty) Knows(*chat.Ticket) bool { return false }
 
 func (f faulty) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
 	if strings.HasPrefix(t.Message, "both") {

@@ -12,6 +12,10 @@ import (
 // vendor sends up to a hundred a second, and a reader sees no difference.
 const flushEvery = 30 * time.Millisecond
 
+// maxStreams is how many answers one process streams at once; further ones are given whole,
+// with their final event.
+const maxStreams = 1_000
+
 // stream gathers the text of an answer in the making and sends it as deltas. Deltas
 // are disposable: one that cannot be sent is dropped, the final event has the whole.
 type stream struct {
@@ -25,7 +29,9 @@ type stream struct {
 	closed bool
 }
 
-func (d *Dispatcher) newStream(s *queue.Stored) *stream { return &stream{d: d, s: s} }
+func (d *Dispatcher) newStream(s *queue.Stored) *stream {
+	return &stream{d: d, s: s, closed: d.streams.Add(1) > maxStreams}
+}
 
 // write never blocks.
 func (o *stream) write(text string) {
@@ -55,8 +61,9 @@ func (o *stream) flush() {
 	}
 }
 
-// close drops what has not gone out: the final event follows with the whole text.
+// close, called once, drops what has not gone out: the final event follows with the whole text.
 func (o *stream) close() {
+	o.d.streams.Add(-1)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true

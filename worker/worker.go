@@ -29,6 +29,8 @@ type Config struct {
 	Away func() map[string]bool
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
+	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
+	Memory *Memory
 }
 
 // Other is the intent of a message that no other one fits.
@@ -54,6 +56,9 @@ type Worker struct {
 	cfg    Config
 	model  llms.Model
 	policy *bluemonday.Policy
+
+	memory  *memory           // nil: nothing is kept
+	prompts map[string]string // their versions by language
 }
 
 // New returns a worker that calls model, which stands behind the vendor gate.
@@ -67,7 +72,15 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy()}
+	w.prompts = w.promptVersions()
+	if cfg.Memory != nil {
+		var err error
+		if w.memory, err = newMemory(cfg.Memory); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 // Answer asks the model as how says: from the knowledge (chat.RouteRAG), or with the
@@ -76,7 +89,11 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 // answer; one that reached Config.MaxTokens is given with a mark that it goes no further.
 func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error) {
 	if how.Route == chat.RouteRAG {
-		return w.rag(ctx, q, stream)
+		ans, err := w.rag(ctx, q, stream)
+		if err == nil {
+			w.remember(ctx, q, how, ans, true)
+		}
+		return ans, err
 	}
 	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
@@ -100,6 +117,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			ans.Usage = &a.usage
 		}
 	}
+	w.remember(ctx, q, how, ans, !a.called && len(w.away()) == 0)
 	return ans, nil
 }
 

@@ -35,6 +35,8 @@ func (r *Report) section() report.Section {
 		s.Charts = append(s.Charts, r.Goodput.charts()...)
 	}
 	for _, c := range []*report.Chart{
+		r.chart("The load level", r.Levels),
+		r.chart("Messages by how they were answered, per half second of acceptance", r.Routes),
 		r.chart("Calls that came to each vendor, per half second", r.Calls),
 		r.chart("The longest wait until the route decision, ms, by the half second of acceptance", r.Waits),
 	} {

@@ -34,6 +34,8 @@ type Report struct {
 	Tables  []Table  `json:"tables"`
 	Calls   []Series `json:"calls,omitempty"`   // that came to each vendor, per half second
 	Waits   []Series `json:"waits,omitempty"`   // the longest, in ms, by the half second of acceptance
+	Levels  []Series `json:"levels,omitempty"`  // the highest that a message felt, of the drill degrade
+	Routes  []Series `json:"routes,omitempty"`  // messages by how they were answered, per half second of acceptance, of the same
 	Goodput *Goodput `json:"goodput,omitempty"` // of the drill of that name
 	Notes   []string `json:"notes"`
 }

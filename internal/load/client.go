@@ -32,6 +32,9 @@ type ticket struct {
 	TicketID  string      `json:"ticket_id"`
 	SessionID string      `json:"session_id"`
 	Lane      chat.Lane   `json:"lane"`
+	Intent    string      `json:"intent"`
+	Urgent    bool        `json:"urgent"`
+	Level     int         `json:"level"`
 	Status    chat.Status `json:"status"`
 	Route     chat.Route  `json:"route"`
 	Reason    chat.Reason `json:"reason"`

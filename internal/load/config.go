@@ -47,6 +47,9 @@ type BurstConfig struct {
 	// Orders are the orders that the messages name in turn. Empty: each one of its own.
 	Orders []string
 
+	// Questions are what is asked, by chance. Empty: the shipped ones, none of them urgent.
+	Questions []string
+
 	// CancelShare of the tickets are cancelled up to two seconds after their acceptance.
 	CancelShare float64
 

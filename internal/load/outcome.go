@@ -18,6 +18,9 @@ type Outcome struct {
 	Route      chat.Route
 	Reason     chat.Reason
 	Vendor     string
+	Intent     string
+	Urgent     bool
+	Level      int    // that it was answered at
 	Reply      string // as the customer read it
 	AcceptedAt time.Time
 	EndedAt    time.Time     // zero: not ended
@@ -34,7 +37,7 @@ func (r *run) outcomes() []Outcome {
 		t := &j.ticket
 		o := Outcome{
 			Ticket: t.TicketID, Tenant: j.tenant, Lane: j.lane, Code: j.code, Due: j.due, Status: t.Status,
-			Route: t.Route, Reason: t.Reason, Vendor: t.Vendor, Reply: t.Reply.Text, AcceptedAt: t.AcceptedAt,
+			Route: t.Route, Reason: t.Reason, Vendor: t.Vendor, Intent: t.Intent, Urgent: t.Urgent, Level: t.Level, Reply: t.Reply.Text, AcceptedAt: t.AcceptedAt,
 		}
 		if t.Lane != "" {
 			o.Lane = t.Lane

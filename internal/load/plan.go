@@ -59,7 +59,10 @@ type job struct {
 // names sessions and keys, differs.
 func planBurst(cfg BurstConfig, tenants int, run string) []*job {
 	rng := rand.New(rand.NewPCG(cfg.Seed, 0x51_75_1c_e0))
-	asked := strings.Split(strings.TrimSpace(questions), "\n")
+	asked := cfg.Questions
+	if len(asked) == 0 {
+		asked = strings.Split(strings.TrimSpace(questions), "\n")
+	}
 	jobs := make([]*job, cfg.Tickets)
 	for i := range jobs {
 		j := &job{n: i, tenant: i % tenants, lane: drawLane(rng, cfg.Lanes), key: fmt.Sprintf("load-%s-%d", run, i)}

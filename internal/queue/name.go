@@ -27,6 +27,7 @@ const (
 	operatorBucket = "operators"
 	claimBucket    = "claims"
 	promiseBucket  = "promises"
+	answerBucket   = "answers"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

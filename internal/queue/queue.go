@@ -86,6 +86,7 @@ type Queue struct {
 	promises  jetstream.KeyValue
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
+	answers   jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -105,7 +106,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
 	for _, open := range []func(context.Context) error{
-		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets,
+		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets, q.openAnswers,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err

@@ -29,6 +29,9 @@ func (d *document) checkValve(v Valve) {
 	d.span("valve.hold", v.Hold, time.Second, 0)
 	d.span("valve.urgent_wait", v.UrgentWait, time.Second, 0)
 	d.ratio("valve.urgent_share", v.UrgentShare)
+	if v.Shadow < 0 || v.Shadow > 1 {
+		d.fault("valve.shadow", "must be from 0 to 1, is %v", v.Shadow)
+	}
 	if f := v.Force; f != nil {
 		_, given := d.at["valve.force.level"]
 		if !given || f.Level < 0 || f.Level > 3 {

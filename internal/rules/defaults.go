@@ -39,7 +39,7 @@ func builtin() *Rules {
 				{Depth: 0.8, Errors: 0.10, P99: 10 * time.Second, Wait: 6 * time.Second},
 				{Depth: 0.9, Errors: 0.20, P99: 15 * time.Second, Wait: 9 * time.Second},
 			},
-			Window: 5 * minute, MinCalls: 20, Hold: 2 * minute, UrgentWait: 30 * time.Second, UrgentShare: 0.5,
+			Window: 5 * minute, MinCalls: 20, Hold: 2 * minute, UrgentWait: 30 * time.Second, UrgentShare: 0.5, Shadow: 0.01,
 		},
 		Cache: Cache{
 			Answers: hour, Jitter: 5 * minute, Retrieval: 10 * minute, Prompts: hour,

@@ -22,6 +22,9 @@ type Valve struct {
 	// UrgentShare is the part of a tenant's traffic beyond which urgent keeps its own
 	// lane, above 0 and at most 1. Defaults to 0.5.
 	UrgentShare float64 `yaml:"urgent_share"`
+	// Shadow is the part of the agent's answers at level 0 on which the lower rungs are
+	// tried unseen, 0 to 1. Defaults to 0.01.
+	Shadow float64 `yaml:"shadow"`
 }
 
 // Level is the set of conditions of one level; any one of them raises to it.
