@@ -29,6 +29,9 @@ const (
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
 
+	knowledgeBucket = "knowledge"
+	documentBucket  = "documents"
+
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
 )
