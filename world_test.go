@@ -31,6 +31,7 @@ type world struct {
 	vendors map[string]*sim.Vendor
 	doors   map[string]*sim.PipeListener
 	shop    *sim.Shop
+	faqs    *faqs          // nil: the FAQ answers nothing
 	log     zerolog.Logger // of all processes; they keep quiet unless it is set
 
 	stopVendors context.CancelFunc
@@ -132,9 +133,10 @@ func (w *world) live() *life {
 		w.t.Fatal(err)
 	}
 	if w.rules.Knowledge.Shipped {
-		in.library = newLibrary(l.queue, in, true, zerolog.Nop())
+		in.library = newLibrary(l.queue, in, true, w.log)
 		l.books = in.library
 	}
+	in.faqs = w.faqs
 	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, w.log)
 	if err != nil {
 		w.t.Fatal(err)

@@ -9,6 +9,7 @@ type EventKind string
 const (
 	KindMessage EventKind = "message"
 	KindStatus  EventKind = "status"
+	KindPromise EventKind = "promise"
 	KindOwner   EventKind = "owner"
 )
 
@@ -42,6 +43,12 @@ type Event struct {
 	Reason Reason    `json:"reason,omitempty"`
 	Owner  Owner     `json:"owner,omitempty"` // who has the session since then
 	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
+
+	Choices []Choice `json:"choices,omitempty"` // of a bot's message: questions to choose from, for buttons
+	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
+	// follows up.
+	Promise *Promise `json:"promise,omitempty"`
+	Parent  string   `json:"parent,omitempty"`
 }
 
 // InEvent returns the event of the customer's own message.
@@ -59,7 +66,7 @@ func (t *Ticket) FinalEvent() Event {
 	if t.Reply != nil {
 		e.Kind, e.Who = KindMessage, ByBot
 		e.Text, e.HTML, e.Locale = t.Reply.Text, t.Reply.HTML, t.Reply.Locale
-		e.Asks = t.Asks
+		e.Asks, e.Choices = t.Asks, t.Reply.Choices
 	}
 	return e
 }
