@@ -31,9 +31,10 @@ type live struct {
 	queue *queue.Queue
 	log   zerolog.Logger
 	// fit makes of a document what this process can put into force, or says why it cannot.
-	fit   func(*rules.Rules) (*rules.Rules, error)
-	hooks []func(*rules.Rules)
-	teach teach // nil: patterns alone tell the intents
+	fit     func(*rules.Rules) (*rules.Rules, error)
+	hooks   []func(*rules.Rules)
+	teach   teach    // nil: patterns alone tell the intents
+	library *library // nil: nothing is answered from documents
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -244,6 +245,9 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 	if n.live, err = newLive(n.engine, fit, n.roles.teacher(), n.log); err != nil {
 		return err
 	}
+	if n.roles.api || n.roles.dispatcher {
+		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
+	}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
 		Node: rand.Text(), Intake: n.roles.api, Answer: n.live.answer, Log: n.log,
 	})
@@ -253,8 +257,12 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 // steering are the stages that follow the operators' words. They run while messages are
 // taken in and answered.
 func (n *node) steering() []stage {
-	return []stage{
+	stages := []stage{
 		{name: "lanes", run: n.lanes.Run, ready: n.lanes.Ready()},
 		{name: "rules", run: n.live.run},
 	}
+	if n.live.library != nil {
+		stages = append(stages, stage{name: "knowledge", run: n.live.library.run})
+	}
+	return stages
 }

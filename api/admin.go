@@ -36,6 +36,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerRules(api)
 	a.registerVendors(api)
 	a.registerTools(api)
+	a.registerKnowledge(api)
 	a.registerDead(api)
 	a.registerHandoffs(api)
 	a.registerTenants(api)

@@ -42,8 +42,8 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. History, Lanes, Store, Vendors and Unfit may be nil,
-// the rest may not.
+// Deps is what the stage works with. History, Lanes, Store, Vendors, Knowledge and Unfit
+// may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -53,6 +53,8 @@ type Deps struct {
 	Lanes    *queue.Lanes     // nil: every lane is open, and operators cannot steer them
 	Store    *queue.RuleStore // nil: operators cannot see or change the rules
 	Vendors  Vendors          // nil: nothing is known of calls and breakers
+	// Knowledge is what this process answers from. Nil: from no documents.
+	Knowledge Knowledge
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)

@@ -26,6 +26,9 @@ const (
 	claimBucket    = "claims"
 	answerBucket   = "answers"
 
+	knowledgeBucket = "knowledge"
+	documentBucket  = "documents"
+
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
 )
