@@ -56,6 +56,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		Memory:   memory(q, in), Retrieval: func() time.Duration { return in.rules().Cache.Retrieval },
+		FAQ: in.faq, Missed: in.missed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)

@@ -31,6 +31,7 @@ type world struct {
 	vendors map[string]*sim.Vendor
 	doors   map[string]*sim.PipeListener
 	shop    *sim.Shop
+	faqs    *faqs // nil: the FAQ answers nothing
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -134,6 +135,7 @@ func (w *world) live() *life {
 		in.library = newLibrary(l.queue, in, true, zerolog.Nop())
 		l.books = in.library
 	}
+	in.faqs = w.faqs
 	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, zerolog.Nop())
 	if err != nil {
 		w.t.Fatal(err)

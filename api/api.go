@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
+	"sluice/internal/faq"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -55,6 +56,9 @@ type Deps struct {
 	Vendors  Vendors          // nil: nothing is known of calls and breakers
 	// Knowledge is what this process answers from. Nil: from no documents.
 	Knowledge Knowledge
+	// FAQ returns what answers in this process, nil: nothing does yet, and the revision of
+	// the list that it was made of. Nil: this process learns no FAQ.
+	FAQ func() (*faq.Base, uint64)
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -11,6 +12,7 @@ import (
 
 	"sluice/internal/cache"
 	"sluice/internal/chat"
+	"sluice/internal/faq"
 	"sluice/internal/knowledge"
 	"sluice/internal/tool"
 )
@@ -38,6 +40,10 @@ type Config struct {
 	Retrieval func() time.Duration
 	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
 	Memory *Memory
+	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
+	FAQ func() *faq.Base
+	// Missed hears of each question that no entry answers; it must not block. Nil: nobody does.
+	Missed func(*faq.Base, *chat.Ticket, faq.Match)
 }
 
 // Other is the intent of a message that no other one fits.
@@ -111,6 +117,9 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 		}
 		return ans, err
 	}
+	if ans, chosen := w.choose(&q.Ticket, q.History); chosen {
+		return ans, nil
+	}
 	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q, w.cfg.Claims)
@@ -138,8 +147,15 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 }
 
 // Settles reports whether a ticket needs no model: its customer agrees to what was asked
-// before. history is called only where the message may be a yes.
+// before, or chooses from what was offered. history is called only where the message may
+// do either.
 func (w *Worker) Settles(t *chat.Ticket, history func() []chat.Event) bool {
+	if w.mayChoose(t.Message) {
+		history = sync.OnceValue(history)
+		if _, chosen := w.choose(t, history()); chosen {
+			return true
+		}
+	}
 	set := w.tools()
 	if set == nil || t.Customer == nil || !tool.Agrees(t.Message) {
 		return false

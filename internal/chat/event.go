@@ -41,6 +41,8 @@ type Event struct {
 	Reason Reason    `json:"reason,omitempty"`
 	Owner  Owner     `json:"owner,omitempty"` // who has the session since then
 	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
+
+	Choices []Choice `json:"choices,omitempty"` // of a bot's message: questions to choose from, for buttons
 }
 
 // InEvent returns the event of the customer's own message.
@@ -58,7 +60,7 @@ func (t *Ticket) FinalEvent() Event {
 	if t.Reply != nil {
 		e.Kind, e.Who = KindMessage, ByBot
 		e.Text, e.HTML, e.Locale = t.Reply.Text, t.Reply.HTML, t.Reply.Locale
-		e.Asks = t.Asks
+		e.Asks, e.Choices = t.Asks, t.Reply.Choices
 	}
 	return e
 }

@@ -64,6 +64,13 @@ type Source struct {
 	URL   string `json:"url,omitempty"`
 }
 
+// Choice is a question that a reply offers in place of the customer's own: whoever sends
+// its text, or its number in the list, is answered by what has the id.
+type Choice struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
 // Reply is an answer as the customer reads it. HTML is a sanitised rendering of
 // Text, which is Markdown.
 type Reply struct {
@@ -71,6 +78,7 @@ type Reply struct {
 	HTML    string   `json:"html"`
 	Locale  string   `json:"locale"`
 	Sources []Source `json:"sources"`
+	Choices []Choice `json:"choices,omitempty"` // the text lists them as well, by number from 1
 }
 
 // Answer is what a chain came to: the reply and how it was made.

@@ -43,11 +43,16 @@ func wire() map[string]any {
 	dead.RetryOf, dead.Dead = "t_CCCCCCCCCCCCCCCCCCCCCCCCCC", true
 	dead.Fail("its holder died or left it", noon.Add(12*time.Second))
 	dead.Answer(Answer{Reply: Reply{Text: "Later.", HTML: "<p>Later.</p>", Locale: English, Sources: []Source{}}, Route: RouteTemplate, Reason: ReasonError}, noon.Add(13*time.Second))
+	offered := fullTicket()
+	offered.Answer(Answer{
+		Reply: Reply{Text: "1. 几点?", HTML: "<ol><li>几点?</li></ol>", Locale: Chinese, Sources: []Source{}, Choices: []Choice{{ID: "hours", Text: "几点?"}}},
+		Route: RouteFAQ, Reason: ReasonPredictedWait,
+	}, noon.Add(2*time.Second))
 	in := done.InEvent()
 	in.Seq = 3
 	return map[string]any{
 		"ticket_fresh": fresh, "ticket_answered": done, "ticket_cancelled": cancelled, "ticket_dead": dead,
-		"event_in": in, "event_answered": done.FinalEvent(), "event_cancelled": cancelled.FinalEvent(),
+		"ticket_offered": offered, "event_offered": offered.FinalEvent(), "event_in": in, "event_answered": done.FinalEvent(), "event_cancelled": cancelled.FinalEvent(),
 		"delta": Delta{Ticket: done.ID, Attempt: 2, I: 0, Text: " piece\n"},
 	}
 }
