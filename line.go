@@ -23,6 +23,7 @@ import (
 // line joins the stages that a message passes between its lane and its answer.
 type line struct {
 	member     *control.Member
+	promises   *queue.Promises
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
@@ -32,7 +33,7 @@ type line struct {
 // process only asks the controller for places. alone: no other process works on the queue.
 // state tells how a lane stands.
 func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
-	l := &line{}
+	l := &line{promises: queue.NewPromises(q, log)}
 	node := rand.Text()
 	var err error
 	if f != nil {
@@ -63,7 +64,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	}
 	l.worker = w
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules:    func() dispatcher.Rules { return dispatching(in.rules()) },
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
 	})
 	if err != nil {
@@ -73,7 +74,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 }
 
 // stages returns what runs of the line: who holds jobs, its way to the controller, and
-// the controller or a candidate for it.
+// the controller or a candidate for it, and who looks after promises.
 func (l *line) stages() []stage {
 	var all []stage
 	if l.dispatcher != nil {
@@ -86,7 +87,7 @@ func (l *line) stages() []stage {
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return all
+	return append(all, stage{name: "promises", run: l.promises.Run})
 }
 
 // dispatching returns what the rules say to the dispatcher.
@@ -186,11 +187,14 @@ func bounds(r *rules.Rules) map[chat.Lane]int {
 	return all
 }
 
-// templates returns the answers that need no vendor: intent → language → text.
-func templates(r *rules.Rules) map[string]map[string]string {
-	all := map[string]map[string]string{}
+// templates returns the answers that need no vendor: intent → language → wordings.
+func templates(r *rules.Rules) map[string]map[string][]string {
+	all := map[string]map[string][]string{}
 	for _, i := range r.Intents {
-		all[i.Name] = i.Template
+		all[i.Name] = map[string][]string{}
+		for language, texts := range i.Template {
+			all[i.Name][language] = texts
+		}
 	}
 	return all
 }

@@ -19,9 +19,10 @@ import (
 
 // Config describes a worker.
 type Config struct {
-	// Templates are the answers that need no vendor: intent → language → text. The
-	// intent Other is required in both languages, and serves every intent without one.
-	Templates map[string]map[string]string
+	// Templates are the answers that need no vendor: intent → language → wordings, which
+	// may have gaps (template.go). The intent Other is required in both languages, with a
+	// wording that has none, and serves every intent without one.
+	Templates map[string]map[string][]string
 	// Prompts are the system prompts by language. A missing one is the shipped one.
 	Prompts map[string]string
 	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
@@ -54,8 +55,8 @@ const defaultSteps = 6
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
 	for _, lang := range []string{chat.Chinese, chat.English} {
-		if c.Templates[Other][lang] == "" {
-			return fmt.Errorf("worker config: Templates[%s][%s] is empty", Other, lang)
+		if len(gapless(c.Templates[Other][lang])) == 0 {
+			return fmt.Errorf("worker config: Templates[%s][%s] has no text without gaps", Other, lang)
 		}
 	}
 	if c.MaxTokens < 0 {
@@ -70,6 +71,7 @@ type Worker struct {
 	model  llms.Model
 	policy *bluemonday.Policy
 
+	templates templates
 	memory    *memory                       // nil: nothing is kept
 	retrieved *cache.Cache[[]knowledge.Hit] // nil: nothing is kept
 	prompts   map[string]string             // their versions by language
@@ -86,7 +88,7 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	w := &Worker{cfg: cfg, model: model, policy: newPolicy()}
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
 	w.prompts = w.promptVersions()
 	var err error
 	if cfg.Retrieval != nil {
@@ -132,7 +134,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
@@ -221,14 +223,7 @@ func (w *Worker) Estimate(t *chat.Ticket) int {
 // Fallback answers with the template of the ticket's intent, in its language; in
 // English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
-	language := t.Language
-	if w.cfg.Templates[Other][language] == "" {
-		language = chat.English
-	}
-	text := w.cfg.Templates[t.Intent][language]
-	if text == "" {
-		text = w.cfg.Templates[Other][language]
-	}
+	text, language := w.templates.choose(t)
 	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 
