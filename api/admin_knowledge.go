@@ -31,11 +31,11 @@ const knowledgePage = 1000
 // KnowledgeState is what is published, what is answered from, and what the draft changes.
 type KnowledgeState struct {
 	KnowledgeRevision
-	InForce   KnowledgeInForce  `json:"in_force"`
-	Draft     []DocumentChange  `json:"draft" nullable:"false" doc:"what the next publication changes, by name; the first 1,000"`
-	Changes   int               `json:"changes" doc:"how many there are in all"`
+	InForce   KnowledgeInForce    `json:"in_force"`
+	Draft     []DocumentChange    `json:"draft" nullable:"false" doc:"what the next publication changes, by name; the first 1,000"`
+	Changes   int                 `json:"changes" doc:"how many there are in all"`
 	Published []PublishedDocument `json:"published" nullable:"false" doc:"by name"`
-	Next      string            `json:"next,omitempty" doc:"ask again with after; left out: there are no more"`
+	Next      string              `json:"next,omitempty" doc:"ask again with after; left out: there are no more"`
 }
 
 // KnowledgeInForce is what the node that was asked answers from.
