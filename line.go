@@ -53,6 +53,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
+		Memory:   memory(q, in),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)

@@ -53,7 +53,7 @@ func (b *toolbox) inForce() *tool.Set { return b.now.Load() }
 
 // follow makes the tools those of r. Answers under way keep theirs.
 func (b *toolbox) follow(r *rules.Rules) error {
-	cfg := tool.Config{Transport: b.transport}
+	cfg := tool.Config{Transport: b.transport, Keep: r.Cache.Tools}
 	for _, t := range r.Tools {
 		schema, err := json.Marshal(t.Arguments)
 		if err != nil {

@@ -70,7 +70,16 @@ func (f fragile) Settles(t *chat.Ticket, _ func() []chat.Event) bool {
 	return false
 }
 
+func (f fragile) Recall(_ context.Context, t *chat.Ticket, _ chat.Effort, _ func() ([]chat.Event, bool)) chat.Recalled {
+	if t.Message == "poison" {
+		panic(t.Message)
+	}
+	return chat.Recalled{}
+}
+
 func (f fragile) Estimate(*chat.Ticket) int { return 0 }
+
+func (f fragile) Knows(*chat.Ticket) bool { return false }
 
 func (f fragile) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: chat.Reply{Text: "later"}, Route: chat.RouteTemplate, Reason: reason}

@@ -35,6 +35,10 @@ type Worker interface {
 	Knows(t *chat.Ticket) bool
 	// FAQ answers from the written answers without any I/O. False: none of them fits.
 	FAQ(t *chat.Ticket) (chat.Answer, bool)
+	// Recall returns the answer that the same question was given before, or waits for that
+	// of another ticket. history reads the session, and reports whether the ticket may be
+	// answered now.
+	Recall(ctx context.Context, t *chat.Ticket, how chat.Effort, history func() (past []chat.Event, free bool)) chat.Recalled
 	// Settles reports whether a ticket needs no model: its customer agrees to what was asked
 	// before. history is called where the message alone does not tell.
 	Settles(t *chat.Ticket, history func() []chat.Event) bool
@@ -118,6 +122,7 @@ type Dispatcher struct {
 
 	streams   atomic.Int64    // under way
 	shadowing chan struct{}   // holds one token while a rung is tried in the shadow
+	renewing  chan struct{}   // holds one for each old answer that is being made anew
 	calm      context.Context // ends when the dispatcher stops, for what nobody waits for
 	ruffle    context.CancelFunc
 }
@@ -141,7 +146,8 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	d := &Dispatcher{
 		cfg: cfg, queue: q, control: c, worker: w, held: newHeld(), shadowing: make(chan struct{}, 1),
-		log: cfg.Log.With().Str("stage", "dispatcher").Logger(),
+		renewing: make(chan struct{}, renewals),
+		log:      cfg.Log.With().Str("stage", "dispatcher").Logger(),
 	}
 	d.calm, d.ruffle = context.WithCancel(context.Background())
 	return d, nil

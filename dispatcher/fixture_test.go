@@ -48,9 +48,11 @@ type setup struct {
 type world struct {
 	t      *testing.T
 	set    setup
+	server *queue.Server
 	nc     *nats.Conn
 	queue  *queue.Queue
 	vendor *sim.Vendor
+	model  *gate.Model
 	worker Worker
 	life   *life
 
@@ -95,6 +97,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 			t.Fatal(err)
 		}
 		defer server.Stop()
+		w.server = server
 		if w.nc, err = server.Dial(); err != nil {
 			t.Fatal(err)
 		}
@@ -131,14 +134,14 @@ func (w *world) openVendor() (close func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	model, err := gate.NewModel(map[string]gate.Backend{
+	w.model, err = gate.NewModel(map[string]gate.Backend{
 		"a": {Model: client, Name: "m", ReleaseAfter: 250 * time.Millisecond},
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if w.worker = w.set.Worker; w.worker == nil {
-		w.worker, err = worker.New(model, worker.Config{Templates: map[string]map[string]string{
+		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string]string{
 			worker.Other: {chat.Chinese: "稍后", chat.English: "Later."},
 		}})
 		if err != nil {

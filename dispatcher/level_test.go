@@ -36,6 +36,9 @@ func (s *scripted) Settles(*chat.Ticket, func() []chat.Event) bool { return fals
 func (s *scripted) Resume(context.Context, chat.Question) (chat.Answer, error) {
 	return chat.Answer{}, nil
 }
+func (s *scripted) Recall(context.Context, *chat.Ticket, chat.Effort, func() ([]chat.Event, bool)) chat.Recalled {
+	return chat.Recalled{}
+}
 func (s *scripted) Estimate(*chat.Ticket) int { return 0 }
 func (s *scripted) Knows(*chat.Ticket) bool   { return s.knows }
 func (s *scripted) FAQ(*chat.Ticket) (chat.Answer, bool) {

@@ -122,6 +122,8 @@ func (f faulty) Answer(_ context.Context, q chat.Question, _ chat.Effort, _ func
 
 func (f faulty) Estimate(*chat.Ticket) int { return 1 }
 
+func (f faulty) Knows(*chat.Ticket) bool { return false }
+
 func (f faulty) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
 	if strings.HasPrefix(t.Message, "both") {
 		panic(t.Message)

@@ -55,7 +55,11 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		})
 		return
 	}
-	d.climb(ctx, j, s, seat)
+	end, answered := d.recall(ctx, j, &s)
+	defer end()
+	if !answered {
+		d.climb(ctx, j, s, seat)
+	}
 }
 
 // climb looks for the rung on which a ticket is answered, from the best that the load

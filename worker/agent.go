@@ -32,9 +32,10 @@ type agent struct {
 	stream   func(text string)
 	bare     bool // the model is offered no tools
 
-	said  []string // to the customer, by step
-	usage chat.Usage
-	long  bool // the answer reached its limit
+	called bool     // tools were: the answer rests on what they told
+	said   []string // to the customer, by step
+	usage  chat.Usage
+	long   bool // the answer reached its limit
 }
 
 // answer asks until there is an answer, in steps calls of the model at most: the last one
@@ -111,6 +112,7 @@ const between = "\n\n"
 // observe calls the tools of one round side by side and puts what they told into the
 // prompt: one message with all wishes, then one for each result, in their order.
 func (a *agent) observe(ctx context.Context, choice *llms.ContentChoice) {
+	a.called = true
 	wish := llms.MessageContent{Role: llms.ChatMessageTypeAI}
 	if choice.Content != "" {
 		wish.Parts = append(wish.Parts, llms.TextContent{Text: choice.Content})

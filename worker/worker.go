@@ -31,6 +31,8 @@ type Config struct {
 	Knowledge func() Knowledge
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
+	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
+	Memory *Memory
 }
 
 // Other is the intent of a message that no other one fits.
@@ -56,6 +58,9 @@ type Worker struct {
 	cfg    Config
 	model  llms.Model
 	policy *bluemonday.Policy
+
+	memory  *memory           // nil: nothing is kept
+	prompts map[string]string // their versions by language
 }
 
 // New returns a worker that calls model, which stands behind the vendor gate.
@@ -69,7 +74,15 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	return &Worker{cfg: cfg, model: model, policy: newPolicy()}, nil
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy()}
+	w.prompts = w.promptVersions()
+	if cfg.Memory != nil {
+		var err error
+		if w.memory, err = newMemory(cfg.Memory); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 // Answer asks the model as how says: from the knowledge (chat.RouteRAG), or with the
@@ -81,6 +94,9 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 		ans, err := w.rag(ctx, q, stream)
 		if errors.Is(err, ErrUnknown) { // another version was published since Knows was asked
 			return w.unknown(q.Ticket.Language, stream), nil
+		}
+		if err == nil {
+			w.remember(ctx, q, how, ans, true)
 		}
 		return ans, err
 	}
@@ -106,6 +122,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			ans.Usage = &a.usage
 		}
 	}
+	w.remember(ctx, q, how, ans, !a.called && len(w.away()) == 0)
 	return ans, nil
 }
 

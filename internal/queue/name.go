@@ -24,6 +24,7 @@ const (
 	steeringBucket = "steering"
 	operatorBucket = "operators"
 	claimBucket    = "claims"
+	answerBucket   = "answers"
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"

@@ -83,6 +83,7 @@ type Queue struct {
 	steering  jetstream.KeyValue
 	operators jetstream.KeyValue
 	claims    jetstream.KeyValue
+	answers   jetstream.KeyValue
 
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
@@ -104,7 +105,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
-	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openBuckets} {
+	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openBuckets, q.openAnswers} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}

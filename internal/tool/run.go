@@ -25,7 +25,8 @@ type Run struct {
 
 	mu        sync.Mutex // guards the rest
 	calls     map[string]int
-	asks      *chat.Deed // what the customer is to be asked for
+	told      map[string]*told // at most as many as calls may be made
+	asks      *chat.Deed       // what the customer is to be asked for
 	committed bool
 	handed    *Verdict // of a deed that a person has to look at
 	fault     error
@@ -33,7 +34,7 @@ type Run struct {
 
 // Begin makes the tools of one answer.
 func (s *Set) Begin(q chat.Question, claims Claims) *Run {
-	return &Run{set: s, claims: claims, question: q, calls: map[string]int{}}
+	return &Run{set: s, claims: claims, question: q, calls: map[string]int{}, told: map[string]*told{}}
 }
 
 // Err returns what keeps the answer from going on: nobody knows how far a deed came, and
@@ -96,7 +97,7 @@ func (r *Run) Call(ctx context.Context, name, args string) (observation string) 
 	if t.Effect {
 		return r.act(ctx, t, object)
 	}
-	return r.observe(t, r.reach(ctx, t, request{arguments: object}))
+	return r.observe(t, r.once(ctx, t, object))
 }
 
 // act has a deed done that a model wishes for, or has the customer asked before: the model's
@@ -129,6 +130,7 @@ func (r *Run) Commit(ctx context.Context, deed chat.Deed) (Verdict, error) {
 	r.mu.Lock()
 	again := r.committed
 	r.committed = true
+	clear(r.told) // what was read before a deed does not hold after it
 	r.mu.Unlock()
 	if again {
 		return Verdict{Outcome: Busy, Claim: chat.Claim{Deed: deed}}, nil

@@ -35,6 +35,9 @@ type Tool struct {
 type Config struct {
 	Tools     []Tool
 	Transport http.RoundTripper // required; it must not follow redirects, as none does
+	// Keep is how long the result of a call that only reads serves repeats of that call in
+	// the same answer. 0: each call is made.
+	Keep time.Duration
 }
 
 // Set is the tools in force. It is safe for concurrent use and never changed.
@@ -42,6 +45,8 @@ type Set struct {
 	tools     []*known
 	transport http.RoundTripper
 	keys      []string // of all tools: none may show in what a model reads
+	version   string
+	keep      time.Duration
 }
 
 // known is a tool that is ready to be called.
@@ -56,7 +61,7 @@ func New(cfg Config) (*Set, error) {
 	if cfg.Transport == nil {
 		return nil, errors.New("tool config: Transport is nil")
 	}
-	s := &Set{transport: cfg.Transport}
+	s := &Set{transport: cfg.Transport, keep: cfg.Keep}
 	for _, t := range cfg.Tools {
 		k, err := know(t)
 		if err != nil {
@@ -70,7 +75,9 @@ func New(cfg Config) (*Set, error) {
 			s.keys = append(s.keys, t.Key)
 		}
 	}
-	return s, nil
+	var err error
+	s.version, err = version(s.tools)
+	return s, err
 }
 
 func know(t Tool) (*known, error) {

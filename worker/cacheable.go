@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice/internal/chat"
+)
+
+// Small talk is answered anew each time, and what is not understood may mean anything.
+var unshared = []string{Other, "greeting", "thanks_bye"}
+
+// Limits of what is taken for a question of many: a longer text tells a story of its own,
+// and so many digits in a row are a number of somebody's.
+const (
+	longestShared = 300 // characters
+	digitsOwn     = 5
+)
+
+// Cacheable reports whether the answer to a ticket may be given to others who ask the same:
+// nothing in it, nor in the session before it, belongs to one customer. What the answer
+// itself holds is looked at when it is there.
+func Cacheable(t *chat.Ticket, history []chat.Event) bool {
+	switch {
+	case t.Urgent, t.Customer != nil, t.Deed != nil, t.RetryOf != "", t.Lane == chat.Deferred:
+		return false
+	case slices.Contains(unshared, t.Intent), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
+		return false
+	}
+	return !slices.ContainsFunc(history, func(e chat.Event) bool { return e.Kind == chat.KindMessage && e.Who == chat.ByBot })
+}
+
+// personal reports whether a text holds a mail address or a number long enough to be that of
+// an order, a parcel, a phone, a card or a day. Signs between digits do not end a number.
+func personal(text string) bool {
+	digits, gap := 0, 0
+	for _, r := range text {
+		switch {
+		case r == '@' || r == '＠':
+			return true
+		case unicode.IsDigit(r) || strings.ContainsRune("〇零一二三四五六七八九幺", r):
+			digits, gap = digits+1, 0
+		case digits > 0 && gap == 0 && (unicode.IsPunct(r) || unicode.IsSpace(r)):
+			gap++
+		default:
+			digits, gap = 0, 0
+		}
+		if digits >= digitsOwn {
+			return true
+		}
+	}
+	return false
+}
+
+// What a reply must not hold: blanks that a model leaves for somebody to fill in, and the
+// mark of an answer that reached its limit. The names of links are no blanks.
+var (
+	blanks   = regexp.MustCompile(`(?i)\{\{|\$\{|⟦|[\[【<][^\]】>\n]{0,24}(name|number|order|phone|address|date|姓名|名字|称呼|订单|号码|电话|地址|日期)[^\]】>\n]{0,24}[\]】>]`)
+	cut      = regexp.MustCompile(`(?m) …$`)
+	linkName = regexp.MustCompile(`\[[^\]\n]*\]\(`)
+)
+
+// whole reports whether a reply is complete and speaks to nobody in particular.
+func whole(text string) bool {
+	text = linkName.ReplaceAllString(strings.TrimSpace(text), "(")
+	return text != "" && !cut.MatchString(text) && !blanks.MatchString(text)
+}
