@@ -11,7 +11,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sluice/internal/cache"
 	"sluice/internal/knowledge"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
@@ -81,15 +80,6 @@ func (l *live) knowledge() worker.Knowledge {
 		return worker.Knowledge{}
 	}
 	return worker.Knowledge{Index: l.library.now.Load().index, Threshold: k.Threshold, Passages: k.Passages}
-}
-
-// knowledgeVersion names what an answer from the knowledge depends on.
-func (l *live) knowledgeVersion() string {
-	k := l.knowledge()
-	if k.Index == nil {
-		return cache.None
-	}
-	return fmt.Sprintf("%s %v %d", k.Index.Version(), k.Threshold, k.Passages)
 }
 
 // run keeps the knowledge until ctx ends.

@@ -28,6 +28,7 @@ const (
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
+	faqBucket       = "faq"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
