@@ -17,10 +17,13 @@ import (
 	"sluice/internal/sim"
 )
 
+// stockedRules are those of the demo shop, whose content answers.
+const stockedRules = smallRules + "knowledge: {shipped: true}\n"
+
 // learners starts processes that learn, from few examples.
 func (w *world) learners(n int) []*follower {
 	w.t.Helper()
-	w.storeRules(smallRules)
+	w.storeRules(stockedRules)
 	var all []*follower
 	for range n {
 		all = append(all, w.pupil(fewLessons))

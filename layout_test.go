@@ -16,9 +16,9 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/faq", "internal/queue", "internal/rules", "internal/tool", "web"},
+	"api":                        {"internal/chat", "internal/faq", "internal/knowledge", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
-	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/llm", "internal/tool"},
+	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/knowledge", "internal/llm", "internal/tool"},
 	"internal/chat":              {},
 	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},

@@ -51,7 +51,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return l, nil
 	}
 	w, err := worker.New(f.model, worker.Config{
-		Templates: templates(in.rules()), Tools: f.tools.inForce, Away: away(l.member), Claims: q,
+		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		FAQ:      in.faq, Missed: in.missed,
 		Memory: memory(q, in),

@@ -34,7 +34,8 @@ type live struct {
 	fit   func(*rules.Rules) (*rules.Rules, error)
 	hooks []func(*rules.Rules)
 	teacher
-	faqs *faqs // nil: nothing is learnt here
+	faqs    *faqs    // nil: nothing is learnt here
+	library *library // nil: nothing is answered from documents
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -71,7 +72,7 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
 	}
 	if t.teach != nil {
-		l.faqs = newFAQs(e.queue.FAQ(), hideTelling, l.learnAgain, log)
+		l.faqs = newFAQs(e.queue.FAQ(), func() bool { return l.rules().Knowledge.Shipped }, hideTelling, l.learnAgain, log)
 	}
 	l.now.Store(first)
 	return l, nil
@@ -247,6 +248,9 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 	if n.live, err = newLive(n.engine, fit, n.roles.teacher(), n.log); err != nil {
 		return err
 	}
+	if n.roles.api || n.roles.dispatcher {
+		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
+	}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
 		Node: rand.Text(), Intake: n.roles.api, Answer: n.live.answer, Log: n.log,
 	})
@@ -256,8 +260,12 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 // steering are the stages that follow the operators' words. They run while messages are
 // taken in and answered.
 func (n *node) steering() []stage {
-	return []stage{
+	stages := []stage{
 		{name: "lanes", run: n.lanes.Run, ready: n.lanes.Ready()},
 		{name: "rules", run: n.live.run},
 	}
+	if n.live.library != nil {
+		stages = append(stages, stage{name: "knowledge", run: n.live.library.run})
+	}
+	return stages
 }

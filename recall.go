@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,8 +20,16 @@ func memory(q *queue.Queue, in *live) *worker.Memory {
 		Keep:      func() time.Duration { return in.rules().Cache.Answers },
 		Jitter:    func() time.Duration { return in.rules().Cache.Jitter },
 		Models:    func(how chat.Effort) string { return answering(in.rules(), how) },
-		Knowledge: func() string { return cache.None },
+		Knowledge: func() string { return known(in.knowledge()) },
 	}
+}
+
+// known names what is in force to answer from.
+func known(k worker.Knowledge) string {
+	if k.Index == nil {
+		return cache.None
+	}
+	return fmt.Sprintf("%s %g %d", k.Index.Version(), k.Threshold, k.Passages)
 }
 
 // answering names the models that may answer: an answer is not given any more once one of

@@ -122,7 +122,8 @@ func checkFirstRules(s settings) error {
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Line: n.line.member, History: n.database,
-		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, FAQ: n.live.faqs.now, Unfit: unfit, Checks: n.checks(), Log: n.log,
+		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, FAQ: n.live.faqs.now, Knowledge: n.live.library,
+		Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -141,6 +142,9 @@ func (n *node) checks() []api.Check {
 			api.Check{Name: "controller", State: n.line.check},
 			api.Check{Name: "vendors", State: checkBreakers(n.line.member, false)},
 			api.Check{Name: "tools", State: checkBreakers(n.line.member, true)})
+	}
+	if n.live.library != nil {
+		checks = append(checks, api.Check{Name: "knowledge", State: n.live.library.check})
 	}
 	return append(checks, api.Check{Name: "rules", State: n.live.check})
 }

@@ -94,6 +94,7 @@ type life struct {
 	nc     *nats.Conn
 	queue  *queue.Queue
 	line   *line
+	books  *library // nil: its rules ship no documents
 	fleet  *fleet
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -131,6 +132,10 @@ func (w *world) live() *life {
 		w.t.Fatal(err)
 	}
 	in.faqs = w.faqs
+	if w.rules.Knowledge.Shipped {
+		in.library = newLibrary(l.queue, in, true, zerolog.Nop())
+		l.books = in.library
+	}
 	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, zerolog.Nop())
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,6 +143,9 @@ func (w *world) live() *life {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	stages := pipeline{stages: l.line.stages()}
+	if l.books != nil {
+		stages.stages = append(stages.stages, stage{name: "knowledge", run: l.books.run})
+	}
 	go func() {
 		defer close(l.ended)
 		if err := stages.run(ctx, func() {}); err != nil && !l.isDead() {

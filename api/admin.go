@@ -37,6 +37,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerVendors(api)
 	a.registerTools(api)
 	a.registerFAQ(api)
+	a.registerKnowledge(api)
 	a.registerDead(api)
 	a.registerHandoffs(api)
 	a.registerTenants(api)

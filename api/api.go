@@ -43,8 +43,8 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. History, Lanes, Store, Vendors and Unfit may be nil,
-// the rest may not.
+// Deps is what the stage works with. History, Lanes, Store, Vendors, Knowledge and Unfit
+// may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -57,6 +57,8 @@ type Deps struct {
 	// FAQ returns what answers in this process, nil: nothing does yet, and the revision of
 	// the list that it was made of. Nil: this process learns no FAQ.
 	FAQ func() (*faq.Base, uint64)
+	// Knowledge is what this process answers from. Nil: from no documents.
+	Knowledge Knowledge
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)

@@ -97,6 +97,9 @@ func canonical(next echo.HandlerFunc) echo.HandlerFunc {
 			if err != nil || (charset != "" && charset != "utf-8") {
 				return errMediaType()
 			}
+			if media == mediaMultipart {
+				media = mime.FormatMediaType(media, map[string]string{"boundary": params["boundary"]})
+			}
 			h.Set("Content-Type", media)
 		}
 		if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {

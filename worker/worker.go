@@ -29,6 +29,8 @@ type Config struct {
 	Claims tool.Claims
 	// Away returns the tools that take no call now. Nil: nobody knows.
 	Away func() map[string]bool
+	// Knowledge returns what is in force to answer from, for each answer anew. Nil: nothing.
+	Knowledge func() Knowledge
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
 	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
@@ -96,6 +98,9 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, stream func(text string)) (chat.Answer, error) {
 	if how.Route == chat.RouteRAG {
 		ans, err := w.rag(ctx, q, stream)
+		if errors.Is(err, ErrUnknown) { // another version was published since Knows was asked
+			return w.unknown(q.Ticket.Language, stream), nil
+		}
 		if err == nil {
 			w.remember(ctx, q, how, ans, true)
 		}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sluice/internal/chat"
@@ -27,17 +28,34 @@ var ErrBounds = errors.New("out of bounds")
 // Document is one text of the knowledge.
 type Document struct {
 	Name     string // unique; its ending tells the kind: .md, .txt or .csv
+	URL      string // where customers may read it; empty: nowhere
 	Language string // of the script of its text
 	Text     string // as it was written
 }
 
+// CheckName says what is wrong with a document's name, or nil.
+func CheckName(name string) error {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
+		return fmt.Errorf("name has %d bytes, must be 1 to %d of valid UTF-8: %w", len(name), MaxName, ErrBounds)
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("name %q: must not hold control characters: %w", name, ErrBounds)
+	}
+	if ending := path.Ext(name); !Known(name) {
+		return fmt.Errorf("%s: ends in %q, must end in .md, .txt or .csv: %w", name, ending, ErrBounds)
+	}
+	return nil
+}
+
+// Known reports whether a file of that name is of a kind that Read takes.
+func Known(name string) bool {
+	return slices.Contains([]string{".md", ".txt", ".csv"}, path.Ext(name))
+}
+
 // Read takes in a document. Each fault names the file, and the line where there is one.
 func Read(name string, r io.Reader) (Document, error) {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return Document{}, fmt.Errorf("name has %d bytes, must be 1 to %d of valid UTF-8: %w", len(name), MaxName, ErrBounds)
-	}
-	if ending := path.Ext(name); !slices.Contains([]string{".md", ".txt", ".csv"}, ending) {
-		return Document{}, fmt.Errorf("%s: ends in %q, must end in .md, .txt or .csv: %w", name, ending, ErrBounds)
+	if err := CheckName(name); err != nil {
+		return Document{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
 	if err != nil {
@@ -57,6 +75,9 @@ func Read(name string, r io.Reader) (Document, error) {
 		if _, err := d.rows(); err != nil {
 			return Document{}, err
 		}
+	}
+	if err := d.readHead(); err != nil {
+		return Document{}, err
 	}
 	d.Language = chat.Language(d.Text, "")
 	return d, nil

@@ -80,3 +80,15 @@ func Evaluate(x *Index, questions []Question) map[string]Score {
 	}
 	return scores
 }
+
+// Covered returns the part of the questions that have a passage among the first n which
+// covers at least so much of them: what a threshold lets through.
+func Covered(x *Index, questions []Question, n int, threshold float64) float64 {
+	through := 0
+	for _, q := range questions {
+		if slices.ContainsFunc(x.Search(q.Text, q.Language, n), func(h Hit) bool { return h.Covered >= threshold }) {
+			through++
+		}
+	}
+	return float64(through) / float64(max(1, len(questions)))
+}

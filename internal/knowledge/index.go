@@ -1,14 +1,7 @@
 package knowledge
 
 import (
-	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"math"
-	"slices"
-	"unicode/utf8"
+	"sync"
 
 	"sluice/internal/intent"
 )
@@ -17,12 +10,13 @@ import (
 // puts another in its place when a new version is published.
 type Index struct {
 	version   string
-	documents []Document
+	documents int
 	passages  []Passage
 	reader    *intent.Reader
 	postings  map[string][]posting
 	lengths   []float32 // of passages, in terms
 	usual     float32   // mean of the lengths
+	sheets    sync.Pool // of *sheet, for searches
 }
 
 // posting is a passage with how often it has a term.
@@ -31,44 +25,8 @@ type posting struct {
 	times   float32
 }
 
-// BM25's constants, and what a term in a heading counts beside one in the text.
-const (
-	saturation    = 1.2
-	lengthShare   = 0.6
-	headingTimes  = 1.5
-	characterPart = 0.3 // a single Han character's weight beside that of a pair
-)
-
-// Build indexes documents. The same documents in the same order give the same index,
-// whose version is made of their names and texts. It ends early when ctx does.
-func Build(ctx context.Context, documents []Document) (*Index, error) {
-	if n := len(documents); n > MaxDocuments {
-		return nil, fmt.Errorf("%d documents, at most %d: %w", n, MaxDocuments, ErrBounds)
-	}
-	x := &Index{documents: slices.Clone(documents), reader: intent.NewReader(""), postings: map[string][]posting{}}
-	seen, sum := map[string]bool{}, sha256.New()
-	for _, d := range documents {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("index: %w", context.Cause(ctx))
-		}
-		if seen[d.Name] {
-			return nil, fmt.Errorf("document %s is there twice: %w", d.Name, ErrBounds)
-		}
-		seen[d.Name] = true
-		_, _ = fmt.Fprintf(sum, "%d %s %d %s", len(d.Name), d.Name, len(d.Text), d.Text) // hashes take all
-		for _, p := range split(d) {
-			x.add(p)
-		}
-		if len(x.passages) > MaxPassages {
-			return nil, fmt.Errorf("more than %d passages: %w", MaxPassages, ErrBounds)
-		}
-	}
-	x.version = hex.EncodeToString(sum.Sum(nil)[:8])
-	for _, n := range x.lengths {
-		x.usual += n / float32(len(x.lengths))
-	}
-	return x, nil
-}
+// headingTimes is what a term in a heading counts beside one in the text.
+const headingTimes = 1.5
 
 func (x *Index) add(p Passage) {
 	n := int32(len(x.passages))
@@ -97,57 +55,8 @@ func (x *Index) add(p Passage) {
 // Version names what is indexed: the same for the same documents.
 func (x *Index) Version() string { return x.version }
 
-// Documents returns the documents. They must not be changed.
-func (x *Index) Documents() []Document { return x.documents }
+// Documents returns how many documents there are.
+func (x *Index) Documents() int { return x.documents }
 
 // Passages returns how many passages there are.
 func (x *Index) Passages() int { return len(x.passages) }
-
-// Hit is a passage that was found.
-type Hit struct {
-	Passage
-	Score float64 // of BM25; to compare the hits of one question
-	// Covered is the part of what the question asks for, weighed by how rare it is, that
-	// the passage speaks of: 0 to 1, and comparable between questions.
-	Covered float64
-}
-
-// otherLanguage is what a passage in another language than the question's is worth: a
-// product number is found all the same.
-const otherLanguage = 0.6
-
-// Search returns the passages that fit best, the best first, at most n. Those in the
-// language go before equally good ones in others.
-func (x *Index) Search(question, language string, n int) []Hit {
-	terms := termsOf(x.reader, question)
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	scores, covered := map[int32]float64{}, map[int32]float64{}
-	asked := 0.0
-	for _, term := range terms {
-		having := x.postings[term]
-		rarity := math.Log(1 + (float64(len(x.passages)-len(having))+0.5)/(float64(len(having))+0.5))
-		if utf8.RuneCountInString(term) == 1 && term[0] >= utf8.RuneSelf {
-			rarity *= characterPart
-		}
-		asked += rarity
-		for _, p := range having {
-			norm := saturation * (1 - lengthShare + lengthShare*float64(x.lengths[p.passage]/x.usual))
-			times := float64(p.times)
-			scores[p.passage] += rarity * times * (saturation + 1) / (times + norm)
-			covered[p.passage] += rarity
-		}
-	}
-	hits := make([]Hit, 0, len(scores))
-	for i, score := range scores {
-		p := x.passages[i]
-		if p.Language != language {
-			score *= otherLanguage
-		}
-		hits = append(hits, Hit{Passage: p, Score: score, Covered: covered[i] / asked})
-	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Text, b.Text))
-	})
-	return hits[:min(n, len(hits))]
-}

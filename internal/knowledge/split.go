@@ -12,9 +12,18 @@ import (
 // Passage is a part of a document that can be understood alone.
 type Passage struct {
 	Document string   // name
+	URL      string   // of the document; empty: none
 	Language string   // of the document
 	Headings []string // that it stands under, the title of the document first
 	Text     string
+}
+
+// Title is what the passage's document is called: its first heading, or its name.
+func (p Passage) Title() string {
+	if len(p.Headings) > 0 && p.Headings[0] != "" {
+		return p.Headings[0]
+	}
+	return p.Document
 }
 
 // How long passages are, in characters: Chinese says the same in fewer.
@@ -94,7 +103,8 @@ func (s *splitter) markdown() {
 		s.block(strings.Join(paragraph, "\n"), true)
 		paragraph = nil
 	}
-	for line := range strings.Lines(s.document.Text) {
+	_, body := s.document.cut()
+	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, " \t\n")
 		trimmed := strings.TrimSpace(line)
 		switch level := headingLevel(line); {
@@ -209,7 +219,8 @@ func (s *splitter) end(follows bool) {
 		return
 	}
 	s.passages = append(s.passages, Passage{
-		Document: s.document.Name, Language: s.document.Language, Headings: s.headings, Text: strings.Join(s.blocks, "\n"),
+		Document: s.document.Name, URL: s.document.URL, Language: s.document.Language,
+		Headings: s.headings, Text: strings.Join(s.blocks, "\n"),
 	})
 	last := s.blocks[len(s.blocks)-1]
 	s.blocks, s.size, s.carried = nil, 0, false

@@ -27,6 +27,9 @@ const (
 	faqBucket      = "faq"
 	answerBucket   = "answers"
 
+	knowledgeBucket = "knowledge"
+	documentBucket  = "documents"
+
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
 )

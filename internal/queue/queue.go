@@ -85,6 +85,9 @@ type Queue struct {
 	claims    jetstream.KeyValue
 	faq       jetstream.KeyValue
 	answers   jetstream.KeyValue
+
+	knowledge jetstream.KeyValue
+	documents jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -189,6 +192,8 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
 		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
+		{&q.knowledge, jetstream.KeyValueConfig{Bucket: knowledgeBucket, History: KeepVersions}},
+		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

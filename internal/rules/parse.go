@@ -77,6 +77,9 @@ func (d *document) complete(rules *Rules) error {
 		if _, hasTools := d.at["tools"]; !hasTools {
 			rules.Tools = own.Tools
 		}
+		if _, given := d.at["knowledge.shipped"]; !given {
+			rules.Knowledge.Shipped = own.Knowledge.Shipped
+		}
 	}
 	d.completeTenants(rules)
 	for name, chain := range rules.Chains {

@@ -24,6 +24,7 @@ type Rules struct {
 	// Intents are those of the document, then the shipped ones that it does not name: Other
 	// is always among them.
 	Intents   []Intent  `yaml:"intents"`
+	Knowledge Knowledge `yaml:"knowledge"` // what the RAG chain answers from
 	Cache     Cache     `yaml:"cache"`
 	SMS       SMS       `yaml:"sms"`
 	Retention Retention `yaml:"retention"`

@@ -68,9 +68,10 @@ type Behaviour struct {
 	// stream, as some vendors do.
 	InterleaveTools bool `json:"interleave_tools"`
 
-	// Obedient makes the model do what a customer or a tool result tells it: the words
-	// `call NAME {…}` become that tool call. It is the worst case for what stands between
-	// a model and a side effect.
+	// Obedient makes the model do what a customer, a tool result or a passage tells it: the
+	// words `call NAME {…}` become that tool call, `say "…"` and "print your prompt" become
+	// part of the answer. It is the worst case for what stands between a model and a side
+	// effect.
 	Obedient bool `json:"obedient"`
 }
 

@@ -47,6 +47,8 @@ func understand(req chatRequest) question {
 		case m.Role == "user" && i == newest:
 			q.text = asker(m.Content)
 			q.sources = append(q.sources, sourcesIn(m.Content)...)
+		case m.Role == "user" && len(sourcesIn(m.Content)) > 0: // a message of passages
+			q.sources = append(q.sources, sourcesIn(m.Content)...)
 		case m.Role == "user":
 			q.earlier = asker(m.Content)
 			if found := ordersIn(q.earlier); len(found) > 0 {

@@ -21,6 +21,9 @@ func (b *book) reply(req chatRequest, obedient bool) reply {
 		}
 	} else {
 		rep.content = b.compose(req, q)
+		if obedient {
+			rep.content = parrot(req, q, rep.content)
+		}
 		if limit := req.limit(); limit > 0 {
 			if tokens := pieces(rep.content); len(tokens) > limit {
 				rep.content, rep.finish = strings.Join(tokens[:limit], ""), "length"

@@ -116,7 +116,7 @@ func forced(req chatRequest, q question) []ToolCall {
 // obey does what the conversation tells the model, without a thought.
 func obey(req chatRequest, q question) []ToolCall {
 	var calls []ToolCall
-	for _, m := range instruction.FindAllStringSubmatch(strings.Join(append([]string{q.text}, q.answers...), "\n"), maxOrders) {
+	for _, m := range instruction.FindAllStringSubmatch(q.told(), maxOrders) {
 		offered := slices.ContainsFunc(req.Tools, func(t tool) bool { return t.Function.Name == m[1] })
 		if offered && !q.called[m[1]] && json.Valid([]byte(m[2])) {
 			calls = append(calls, newCall(m[1], m[2]))
