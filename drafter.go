@@ -150,7 +150,7 @@ func (d drafter) change(ctx context.Context, change func(faq.Drafts) (faq.Drafts
 
 // entry reads the entries, and the one that phrasings are drafted for.
 func (d drafter) entry(ctx context.Context, id string) ([]faq.Entry, faq.Entry, error) {
-	now, err := loadList(ctx, d.store)
+	now, err := loadList(ctx, d.store, d.rules().Knowledge.Shipped)
 	if err != nil {
 		return nil, faq.Entry{}, err
 	}

@@ -24,7 +24,7 @@ func (p *pressed) Level(chat.Lane) (int, <-chan struct{}) { return p.level, nil 
 
 func TestPhrasingsAreDraftedWhenThereIsLittleToDo(t *testing.T) {
 	queuetest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, testRules(t, smallRules), sim.Behaviour{FirstToken: sim.Fixed(5 * time.Millisecond), Call: sim.Fixed(10 * time.Millisecond)})
+		w := newWorld(t, testRules(t, stockedRules), sim.Behaviour{FirstToken: sim.Fixed(5 * time.Millisecond), Call: sim.Fixed(10 * time.Millisecond)})
 		l := w.live()
 		defer func() { l.stop(); w.close() }()
 		time.Sleep(time.Second)
@@ -91,7 +91,7 @@ func TestPhrasingsAreDraftedWhenThereIsLittleToDo(t *testing.T) {
 
 func TestADraftIsWorkedOnByOneProcess(t *testing.T) {
 	queuetest.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, testRules(t, smallRules), sim.Behaviour{FirstToken: sim.Fixed(5 * time.Millisecond), Call: sim.Fixed(10 * time.Millisecond)})
+		w := newWorld(t, testRules(t, stockedRules), sim.Behaviour{FirstToken: sim.Fixed(5 * time.Millisecond), Call: sim.Fixed(10 * time.Millisecond)})
 		l := w.live()
 		defer func() { l.stop(); w.close() }()
 		d := drafter{store: l.queue.FAQ()}

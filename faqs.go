@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 // safe for concurrent use; learn is called by one goroutine.
 type faqs struct {
 	store *queue.FAQStore
+	// shipped tells whether the shipped entries answer while nobody has stored a list.
+	shipped func() bool
 	// hide takes out of a question what may tell who asked it, before it is kept.
 	hide func(text string) string
 	log  zerolog.Logger
@@ -30,9 +33,9 @@ type faqs struct {
 	inForce atomic.Pointer[faqInForce] // nil: nothing answers
 	missed  *faq.Misses                // that are not stored yet
 
-	tried *storedList   // what learn has seen last, with what model; learn's goroutine
-	with  *intent.Model //
-	seen  uint64        // the store's newest write when it was read; the reader's goroutine
+	tried *storedList   // what learn has seen last; learn's goroutine
+	with  *intent.Model // and with what model
+	seen  uint64        // the store's newest write when it was read, before that no place at all; the reader's goroutine
 	away  bool          // the store did not answer last time; the reader's goroutine
 }
 
@@ -49,8 +52,11 @@ type faqInForce struct {
 	base *faq.Base
 }
 
-func newFAQs(store *queue.FAQStore, hide func(string) string, newer func(), log zerolog.Logger) *faqs {
-	return &faqs{store: store, hide: hide, newer: newer, log: log.With().Str("stage", "faq").Logger(), missed: faq.NewMisses()}
+func newFAQs(store *queue.FAQStore, shipped func() bool, hide func(string) string, newer func(), log zerolog.Logger) *faqs {
+	return &faqs{
+		store: store, shipped: shipped, hide: hide, newer: newer, log: log.With().Str("stage", "faq").Logger(),
+		missed: faq.NewMisses(), seen: math.MaxUint64,
+	}
 }
 
 // base returns what answers; nil: nothing does.
@@ -92,44 +98,56 @@ func (l *live) missed(b *faq.Base, t *chat.Ticket, m faq.Match) {
 // read takes over the newest list, if there is another one.
 func (f *faqs) read(ctx context.Context) {
 	last, err := f.store.Last(ctx)
-	if err == nil && last == f.seen && f.stored.Load() != nil {
+	shipped, before := f.shipped(), f.stored.Load()
+	if err == nil && last == f.seen && (before == nil || before.rev > 0 || before.list.Shipped == shipped) {
 		f.away = false
 		return
 	}
 	var next *storedList
 	if err == nil {
-		next, err = loadList(ctx, f.store)
+		next, err = loadList(ctx, f.store, shipped)
+	}
+	if errors.Is(err, errUnreadable) {
+		f.log.Error().Err(err).Msg("the stored FAQ cannot be used, the last known one holds")
+		f.seen, f.away = last, false
+		return
 	}
 	if err != nil {
-		if !f.away && ctx.Err() == nil {
-			f.log.Error().Err(err).Msg("the FAQ cannot be read, the last known one holds")
+		if !f.away && !errors.Is(ctx.Err(), context.Canceled) {
+			f.log.Warn().Err(err).Msg("the FAQ cannot be read, the last known one holds")
+			f.away = true
 		}
-		f.away = ctx.Err() == nil || f.away
 		return
 	}
 	f.seen, f.away = last, false
-	if before := f.stored.Load(); before == nil || next.rev != before.rev {
+	if before == nil || next.rev != before.rev || next.rev == 0 && before.list.Shipped != shipped {
 		f.stored.Store(next)
 		f.enrol(next)
 		f.newer()
 	}
 }
 
-// loadList reads the newest list.
-func loadList(ctx context.Context, store *queue.FAQStore) (*storedList, error) {
-	next := &storedList{list: faq.FirstList()}
+// errUnreadable says that what is stored is no list that this version knows.
+var errUnreadable = errors.New("the stored FAQ is no list that can be used")
+
+// loadList reads the newest list. Before there is one, the shipped entries answer, or
+// nothing does.
+func loadList(ctx context.Context, store *queue.FAQStore, shipped bool) (*storedList, error) {
+	next := &storedList{list: faq.FirstList(shipped)}
 	found, err := store.Current(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		next.rev = found.Rev
-		next.list, err = faq.ReadList(found.Document)
-	} else if errors.Is(err, queue.ErrNotFound) {
-		err = nil
-	}
-	if err != nil {
+		if next.list, err = faq.ReadList(found.Document); err != nil {
+			return nil, fmt.Errorf("%w: revision %d: %w", errUnreadable, found.Rev, err)
+		}
+	case !errors.Is(err, queue.ErrNotFound):
 		return nil, err
 	}
-	next.entries, err = next.list.InForce()
-	return next, err
+	if next.entries, err = next.list.InForce(); err != nil {
+		return nil, fmt.Errorf("%w: revision %d: %w", errUnreadable, next.rev, err)
+	}
+	return next, nil
 }
 
 // errUnfitBase says why a base does not answer.

@@ -24,7 +24,7 @@ func fixedFAQs(t *testing.T) *faqs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFAQs(nil, hideTelling, func() {}, zerolog.Nop())
+	f := newFAQs(nil, func() bool { return true }, hideTelling, func() {}, zerolog.Nop())
 	f.inForce.Store(&faqInForce{base: base})
 	return f
 }

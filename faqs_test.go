@@ -17,10 +17,13 @@ import (
 	"sluice/internal/sim"
 )
 
+// stockedRules are those of the demo shop, whose content answers.
+const stockedRules = smallRules + "knowledge: {shipped: true}\n"
+
 // learners starts processes that learn, from few examples.
 func (w *world) learners(n int) []*follower {
 	w.t.Helper()
-	w.storeRules(smallRules)
+	w.storeRules(stockedRules)
 	var all []*follower
 	for range n {
 		all = append(all, w.pupil(fewLessons))
@@ -138,6 +141,9 @@ func TestWhatOperatorsEnterIsLearntBesideTheIntents(t *testing.T) {
 			return fewLessons(ctx, r, examples, aside)
 		})
 		time.Sleep(time.Second)
+		if f.faq() != nil {
+			t.Error("the demo shop's entries answer beside vendors of the rules' own")
+		}
 		const message = "can a van bring the bed"
 		if _, urgent := f.classify(message); !urgent {
 			t.Fatal("the message is not taken for urgent by what it has in common with the examples")

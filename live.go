@@ -73,7 +73,7 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
 	}
 	if t.teach != nil {
-		l.faqs = newFAQs(e.queue.FAQ(), hideTelling, l.learnAgain, log)
+		l.faqs = newFAQs(e.queue.FAQ(), func() bool { return l.rules().Knowledge.Shipped }, hideTelling, l.learnAgain, log)
 	}
 	l.now.Store(first)
 	return l, nil

@@ -86,7 +86,7 @@ func (a *API) registerFAQ(api huma.API) {
 func (a *API) faqList(ctx context.Context) (faq.List, uint64, error) {
 	found, err := a.deps.Queue.FAQ().Current(ctx)
 	if errors.Is(err, queue.ErrNotFound) {
-		return faq.FirstList(), 0, nil
+		return faq.FirstList(a.deps.Rules().Knowledge.Shipped), 0, nil
 	}
 	if err != nil {
 		return faq.List{}, 0, unavailable(err)

@@ -20,7 +20,7 @@ type List struct {
 }
 
 // FirstList is the one before an operator has changed anything.
-func FirstList() List { return List{Shipped: true} }
+func FirstList(shipped bool) List { return List{Shipped: shipped} }
 
 // ReadList reads a stored list.
 func ReadList(doc []byte) (List, error) {

@@ -27,7 +27,7 @@ func ids(t *testing.T, l List) []string {
 
 func TestOwnEntriesStandBesideTheShippedOnesAndInTheirPlace(t *testing.T) {
 	t.Parallel()
-	first := FirstList()
+	first := FirstList(true)
 	shipped := ids(t, first)
 	const one = "track_order"
 	l := first.Put(ownEntry("z_own")).Put(ownEntry(one)).Put(ownEntry("a_own"))
@@ -55,11 +55,11 @@ func TestOwnEntriesStandBesideTheShippedOnesAndInTheirPlace(t *testing.T) {
 
 func TestStoredListsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
-	dropped, _, err := FirstList().Put(ownEntry("own")).Drop("track_order")
+	dropped, _, err := FirstList(true).Put(ownEntry("own")).Drop("track_order")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, l := range map[string]List{"first": FirstList(), "nothing": {}, "own": dropped} {
+	for name, l := range map[string]List{"first": FirstList(true), "nothing": {}, "own": dropped} {
 		doc, err := l.Document()
 		if err != nil {
 			t.Fatal(err)
