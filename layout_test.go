@@ -16,9 +16,9 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/knowledge", "internal/queue", "internal/rules", "internal/tool", "web"},
+	"api":                        {"internal/chat", "internal/faq", "internal/knowledge", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
-	"worker":                     {"internal/cache", "internal/chat", "internal/knowledge", "internal/llm", "internal/tool"},
+	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/knowledge", "internal/llm", "internal/mask", "internal/tool"},
 	"internal/chat":              {},
 	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},
@@ -27,6 +27,10 @@ var mayImport = map[string][]string{
 	"internal/llm":               {"internal/chat"},
 	"internal/tool":              {"internal/chat", "internal/gate"},
 	"internal/intent":            {"internal/chat"},
+	"internal/entity":            {"internal/chat"},
+	"internal/mood":              {"internal/chat"},
+	"internal/reading":           {"internal/chat", "internal/entity", "internal/mood"},
+	"internal/mask":              {"internal/chat", "internal/entity"},
 	"internal/eval":              {"internal/chat", "internal/faq", "internal/intent", "internal/report"},
 	"internal/faq":               {"internal/chat", "internal/intent"},
 	"internal/knowledge":         {"internal/chat", "internal/intent"},

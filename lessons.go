@@ -34,3 +34,37 @@ func lessons(r *rules.Rules) ([]intent.Example, error) {
 	}
 	return all, nil
 }
+
+// Bounds of what is learnt aside: the time that it takes grows with the classes, and a
+// few phrasings of each are enough.
+const (
+	maxAside    = 100 // entries
+	asideOfEach = 5   // phrasings of one in a language
+)
+
+// asides are phrasings of the entries that operators have put into the FAQ, a class for
+// each entry. The shipped ones are not among them: what their words mean is known from the
+// examples, and beside them fewer urgent messages were understood (docs/understanding.md).
+// Neither are entries of an urgent intent. There is room for what the examples leave.
+func asides(r *rules.Rules, stored *storedList, examples int) []intent.Example {
+	var all []intent.Example
+	if stored == nil {
+		return nil
+	}
+	room := min(maxAside, intent.MaxClasses-len(r.Intents)) // entries
+	for _, e := range stored.list.Entries {
+		urgent := slices.ContainsFunc(r.Intents, func(in rules.Intent) bool { return in.Name == e.Intent && in.Urgent })
+		if urgent || room <= 0 {
+			continue
+		}
+		room--
+		for _, language := range e.Languages() {
+			for _, q := range e.Questions[language][:min(asideOfEach, len(e.Questions[language]))] {
+				if examples+len(all) < intent.MaxExamples {
+					all = append(all, intent.Example{Text: q, Intent: e.ID, Language: language})
+				}
+			}
+		}
+	}
+	return all
+}

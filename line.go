@@ -55,6 +55,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		Memory:   memory(q, in),
+		FAQ:      in.faq, Missed: in.missed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
@@ -180,11 +181,14 @@ func bounds(r *rules.Rules) map[chat.Lane]int {
 	return all
 }
 
-// templates returns the answers that need no vendor: intent → language → text.
-func templates(r *rules.Rules) map[string]map[string]string {
-	all := map[string]map[string]string{}
+// templates returns the answers that need no vendor: intent → language → wordings.
+func templates(r *rules.Rules) map[string]map[string][]string {
+	all := map[string]map[string][]string{}
 	for _, i := range r.Intents {
-		all[i.Name] = i.Template
+		all[i.Name] = map[string][]string{}
+		for language, texts := range i.Template {
+			all[i.Name][language] = texts
+		}
 	}
 	return all
 }

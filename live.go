@@ -32,14 +32,16 @@ type live struct {
 	lanes *queue.Lanes // nil: every lane is open
 	log   zerolog.Logger
 	// fit makes of a document what this process can put into force, or says why it cannot.
-	fit     func(*rules.Rules) (*rules.Rules, error)
-	hooks   []func(*rules.Rules)
-	teach   teach    // nil: patterns alone tell the intents
+	fit   func(*rules.Rules) (*rules.Rules, error)
+	hooks []func(*rules.Rules)
+	teacher
+	faqs    *faqs    // nil: nothing is learnt here
 	library *library // nil: nothing is answered from documents
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
 	model   *intent.Model // the last good one; under swap
+	pupil                 // learn's own
 
 	now     atomic.Pointer[inForce]
 	refused atomic.Pointer[refusedRules] // newer than what is in force; nil: none
@@ -62,13 +64,16 @@ type refusedRules struct {
 }
 
 // newLive begins with a revision that fits. Nothing is read, and nothing learnt, before run.
-func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teach, log zerolog.Logger) (*live, error) {
+func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher, log zerolog.Logger) (*live, error) {
 	first, err := build(e.rev, e.rules)
 	if err != nil {
 		return nil, err
 	}
 	l := &live{
-		store: e.store, queue: e.queue, fit: fit, teach: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
+		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
+	}
+	if t.teach != nil {
+		l.faqs = newFAQs(e.queue.FAQ(), hideTelling, l.learnAgain, log)
 	}
 	l.now.Store(first)
 	return l, nil
@@ -111,6 +116,7 @@ func (l *live) run(ctx context.Context) error {
 	work.Go(func() { l.keepSizes(ctx) })
 	if l.teach != nil {
 		work.Go(func() { l.learn(ctx) })
+		work.Go(func() { l.faqs.run(ctx) })
 	}
 	work.Wait()
 	return nil
@@ -147,10 +153,7 @@ func (l *live) read(ctx context.Context) {
 	}
 	l.force(next)
 	l.refused.Store(nil)
-	select {
-	case l.changed <- struct{}{}:
-	default: // learn will see this revision too
-	}
+	l.learnAgain()
 	l.log.Info().Uint64("revision", rev).Msg("rules in force")
 	for _, hook := range l.hooks {
 		hook(next.rules)

@@ -49,7 +49,7 @@ func (w *world) pupil(t teach) *follower {
 	if f.e.queue, err = queue.Open(w.t.Context(), nc, queue.Config{Bounds: bounds(f.e.rules), Log: zerolog.Nop()}); err != nil {
 		w.t.Fatal(err)
 	}
-	if f.live, err = newLive(f.e, func(r *rules.Rules) (*rules.Rules, error) { return r, nil }, t, zerolog.Nop()); err != nil {
+	if f.live, err = newLive(f.e, func(r *rules.Rules) (*rules.Rules, error) { return r, nil }, teacher{teach: t, wide: true}, zerolog.Nop()); err != nil {
 		w.t.Fatal(err)
 	}
 	f.onChange(func(r *rules.Rules) {

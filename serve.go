@@ -15,6 +15,7 @@ import (
 
 	"sluice/api"
 	"sluice/internal/queue"
+	"sluice/internal/reading"
 	"sluice/internal/record"
 )
 
@@ -121,8 +122,9 @@ func checkFirstRules(s settings) error {
 
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
-		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Line: n.line.member, History: n.database,
-		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, Unfit: unfit, Checks: n.checks(), Log: n.log,
+		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
+		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
+		Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -176,7 +178,8 @@ func (n *node) pipeline() pipeline {
 	if n.fleet != nil {
 		h := &heed{live: n.live, lanes: n.lanes, line: n.line, fleet: n.fleet, log: n.log}
 		h.hook()
-		stages = append(stages, warmer{n.line.member, n.fleet.model, n.log}.stage(n.live))
+		stages = append(stages, warmer{n.line.member, n.fleet.model, n.log}.stage(n.live),
+			drafter{n.engine.queue.FAQ(), n.line.member, n.fleet.model, n.live.rules, n.log}.stage())
 	}
 	if n.line != nil {
 		stages = append(stages, n.line.stages()...)

@@ -19,14 +19,14 @@ const pupilRules = smallRules + "intents:\n  - {name: rental, urgent: true, exam
 
 // fewLessons learns from the rules' own examples and a few of something else, which
 // takes no time.
-func fewLessons(ctx context.Context, _ *rules.Rules, examples []intent.Example) (*intent.Model, error) {
+func fewLessons(ctx context.Context, _ *rules.Rules, examples, aside []intent.Example) (*intent.Model, error) {
 	var few []intent.Example
 	for _, e := range examples {
 		if e.Intent == "rental" || e.Intent == "thanks_bye" && len(few) < 40 {
 			few = append(few, e)
 		}
 	}
-	return intent.Train(ctx, few, nil)
+	return intent.Train(ctx, few, aside)
 }
 
 func TestIntentsAreLearntAnewWhenTheirExamplesChange(t *testing.T) {
@@ -38,12 +38,12 @@ func TestIntentsAreLearntAnewWhenTheirExamplesChange(t *testing.T) {
 		w.storeRules(first)
 		given := make(chan int, 10) // examples of each
 		var fail atomic.Bool
-		f := w.pupil(func(ctx context.Context, r *rules.Rules, examples []intent.Example) (*intent.Model, error) {
+		f := w.pupil(func(ctx context.Context, r *rules.Rules, examples, aside []intent.Example) (*intent.Model, error) {
 			given <- len(examples)
 			if fail.Load() {
 				return nil, errors.New("not good enough")
 			}
-			return fewLessons(ctx, r, examples)
+			return fewLessons(ctx, r, examples, aside)
 		})
 		time.Sleep(time.Second)
 		const message = "a flat tyre on the van we hired"
@@ -82,12 +82,12 @@ func TestAModelThatDoesNotHoldIsNotPublished(t *testing.T) {
 	for i := range examples { // labels that nothing can be learnt from
 		examples[i].Intent = r.Intents[i*7%len(r.Intents)].Name
 	}
-	if _, err := teachModel(t.Context(), r, examples[:2000]); !errors.Is(err, errUnfitModel) {
+	if _, err := teachModel(t.Context(), r, examples[:2000], nil); !errors.Is(err, errUnfitModel) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := teachModel(ctx, r, examples); !errors.Is(err, context.Canceled) {
+	if _, err := teachModel(ctx, r, examples, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -37,6 +37,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerVendors(api)
 	a.registerTools(api)
 	a.registerKnowledge(api)
+	a.registerFAQ(api)
 	a.registerDead(api)
 	a.registerPromises(api)
 	a.registerHandoffs(api)

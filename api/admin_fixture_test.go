@@ -115,7 +115,7 @@ func node(t *testing.T, srv *queue.Server, shipped *rules.Rules, vendors Vendors
 	<-lanes.Ready()
 	a, err := New(Deps{
 		Queue: q, Rules: func() *rules.Rules { return shipped }, Classify: classifyByWord, Line: frontLine{}, Lanes: lanes,
-		Store: store, Vendors: vendors, Log: zerolog.Nop(),
+		Store: store, Vendors: vendors, FAQ: shippedFAQ, Log: zerolog.Nop(),
 		Unfit: func(now, next *rules.Rules) (string, string) {
 			if now.Replicas != next.Replicas {
 				return "replicas", "must stay"

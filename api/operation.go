@@ -86,16 +86,21 @@ func (a *API) enter(ctx huma.Context, next func(huma.Context), t chat.Tenant, er
 func checkedBody(ctx huma.Context, next func(huma.Context)) { checkedAs[NewTicket](ctx, next) }
 
 // checkedAs reads a body that is meant for a T before the library does.
-func checkedAs[T any](ctx huma.Context, next func(huma.Context)) {
-	c := humaecho.Unwrap(ctx)
-	body, err := readBody(c.Response(), c.Request())
-	if err == nil {
-		err = checkNames(body, reflect.TypeFor[T]())
+func checkedAs[T any](ctx huma.Context, next func(huma.Context)) { checkedUpTo[T](maxBody)(ctx, next) }
+
+// checkedUpTo is checkedAs for bodies of another length.
+func checkedUpTo[T any](most int) func(ctx huma.Context, next func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		c := humaecho.Unwrap(ctx)
+		body, err := readBodyUpTo(c.Response(), c.Request(), most)
+		if err == nil {
+			err = checkNames(body, reflect.TypeFor[T]())
+		}
+		if err != nil {
+			refuse(ctx, err)
+			return
+		}
+		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+		next(ctx)
 	}
-	if err != nil {
-		refuse(ctx, err)
-		return
-	}
-	c.Request().Body = io.NopCloser(bytes.NewReader(body))
-	next(ctx)
 }

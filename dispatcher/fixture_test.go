@@ -143,8 +143,8 @@ func (w *world) openVendor() (close func()) {
 		w.t.Fatal(err)
 	}
 	if w.worker = w.set.Worker; w.worker == nil {
-		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string]string{
-			worker.Other: {chat.Chinese: "稍后", chat.English: "Later."},
+		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string][]string{
+			worker.Other: {chat.Chinese: {"稍后"}, chat.English: {"Later."}},
 		}})
 		if err != nil {
 			w.t.Fatal(err)

@@ -107,7 +107,7 @@ func TestOnesOwnQuestionIsAskedAnew(t *testing.T) {
 			next := ticket(chat.NewSessionID(), shipping, chat.Normal, time.Minute)
 			next.Intent = "delivery_info"
 			change(&next)
-			if _, routes := w.ends([]string{w.accept(next).ID}); routes[chat.RouteCache] != 0 || len(w.asked()) != before+1 {
+			if _, routes := w.ends([]string{w.accept(next).ID}); routes[chat.RouteCache] != 0 || len(w.asked()) <= before {
 				t.Errorf("%s: %v", name, routes)
 			}
 		}

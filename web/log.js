@@ -4,22 +4,26 @@
 import { el, icon } from "./markup.js";
 import { sanitise } from "./sanitise.js";
 
+const mostChoices = 5; // buttons of one message
+
 export class Log {
   node;
   #words;
   #cancel;
   #again;
+  #choose;
   #own = new Map(); // cmid → row of a message of the customer
   #bySeq = new Map(); // seq → row
   #live = new Map(); // ticket → what is being written
   #ended = new Set(); // tickets that a durable event has ended
   #clock;
 
-  // actions: cancel(ticket), again(text)
-  constructor(words, locale, { cancel, again }) {
+  // actions: cancel(ticket), again(text), choose(text)
+  constructor(words, locale, { cancel, again, choose }) {
     this.#words = words;
     this.#cancel = cancel;
     this.#again = again;
+    this.#choose = choose;
     this.#clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
     this.node = el("div", {
       className: "log", role: "log", tabIndex: 0, "aria-label": words.log, "aria-live": "off", "aria-relevant": "additions",
@@ -163,10 +167,26 @@ export class Log {
     if (e.locale) bubble.lang = e.locale;
     if (e.html) bubble.append(sanitise(e.html));
     else bubble.append(el("p", { textContent: e.text }));
-    const row = el("div", { className: `row ${e.who}` }, bubble,
+    const choices = e.choices?.length ? [this.#choices(bubble, e.choices)] : [];
+    const row = el("div", { className: `row ${e.who}` }, bubble, ...choices,
       el("div", { className: "meta" }, el("time", { textContent: this.#clock.format(new Date(e.at)) })));
     if (e.who === "bot") row.prepend(this.#author());
     return row;
+  }
+
+  // choices are the questions that a message offers, as buttons in place of its list.
+  #choices(bubble, all) {
+    bubble.querySelector("ol")?.remove();
+    const group = el("div", { className: "choices", role: "group", "aria-label": this.#words.choices, lang: bubble.lang });
+    for (const { text } of all.slice(0, mostChoices)) {
+      const button = el("button", { type: "button", textContent: text });
+      button.addEventListener("click", () => {
+        for (const other of group.children) other.disabled = true;
+        this.#choose(text);
+      });
+      group.append(button);
+    }
+    return group;
   }
 
   #statusRow(e) {

@@ -101,6 +101,14 @@ header .ai { color: #fff; background: rgb(255 255 255 / .22); }
 .link { color: var(--link); font-size: 12px; font-weight: 600; border-radius: 4px; }
 .link:hover { text-decoration: underline; }
 
+.choices { display: flex; flex-direction: column; align-items: flex-start; gap: 6px; }
+.choices button {
+  padding: 6px 13px; border: 1px solid var(--accent); border-radius: 999px; color: var(--link); text-align: start;
+  overflow-wrap: anywhere; background: var(--ground); transition: background .15s ease;
+}
+.choices button:hover:enabled { background: color-mix(in oklab, var(--accent) 12%, var(--ground)); }
+.choices button:disabled { opacity: .5; cursor: default; }
+
 .bubble p, .bubble ul, .bubble ol, .bubble pre { margin: 0 0 .55em; }
 .bubble > :last-child { margin-block-end: 0; }
 .bubble p { white-space: pre-line; }

@@ -20,6 +20,7 @@ const en = {
   thinking: "Writing an answer…",
   stop: "Stop",
   retry: "Send again",
+  choices: "Questions to choose from",
   position: (n) => (n <= 1 ? "You are next" : `Number ${n} in the queue`),
   eta: (s) => `about ${s} s`,
   state: {
@@ -65,6 +66,7 @@ const zh = {
   thinking: "正在回复…",
   stop: "停止",
   retry: "重新发送",
+  choices: "可选的问题",
   position: (n) => (n <= 1 ? "下一位就是您" : `您排在第 ${n} 位`),
   eta: (s) => `约 ${s} 秒`,
   state: {

@@ -35,6 +35,7 @@ class SluiceChat extends HTMLElement {
     this.#log = new Log(this.#words, locale, {
       cancel: (ticket) => this.#connection.cancel(ticket),
       again: (text) => this.#send(text),
+      choose: (text) => this.#send(text),
     });
     this.#root.append(this.#panel(), this.#launcher());
     this.#connect(locale);

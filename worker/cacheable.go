@@ -27,6 +27,8 @@ func Cacheable(t *chat.Ticket, history []chat.Event) bool {
 	switch {
 	case t.Urgent, t.Customer != nil, t.Deed != nil, t.RetryOf != "", t.Lane == chat.Deferred:
 		return false
+	case t.Mood == chat.MoodAngry, t.Mood == chat.MoodDesperate: // their answers speak to that
+		return false
 	case slices.Contains(unshared, t.Intent), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
 		return false
 	}

@@ -78,7 +78,7 @@ func (w *Worker) rag(ctx context.Context, q chat.Question, stream func(text stri
 	below := credits(rests, q.Ticket.Language)
 	stream(below)
 	ans := chat.Answer{
-		Reply: w.reply(harmless(a.text())+below, q.Ticket.Language), Route: chat.RouteRAG, Usage: &a.usage,
+		Reply: w.reply(harmless(a.text())+below, q.Ticket.Language), Route: chat.RouteRAG, Usage: &a.usage, Foreign: a.talk.foreign,
 	}
 	for _, number := range slices.Sorted(maps.Keys(rests)) {
 		ans.Reply.Sources = append(ans.Reply.Sources, rests[number])

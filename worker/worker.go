@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
+	"sluice/internal/faq"
 	"sluice/internal/tool"
 )
 
 // Config describes a worker.
 type Config struct {
-	// Templates are the answers that need no vendor: intent → language → text. The
-	// intent Other is required in both languages, and serves every intent without one.
-	Templates map[string]map[string]string
+	// Templates are the answers that need no vendor: intent → language → wordings, which
+	// may have gaps (template.go). The intent Other is required in both languages, with a
+	// wording that has none, and serves every intent without one.
+	Templates map[string]map[string][]string
 	// Prompts are the system prompts by language. A missing one is the shipped one.
 	Prompts map[string]string
 	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
@@ -33,6 +36,10 @@ type Config struct {
 	MaxSteps func() int
 	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
 	Memory *Memory
+	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
+	FAQ func() *faq.Base
+	// Missed hears of each question that no entry answers; it must not block. Nil: nobody does.
+	Missed func(*faq.Base, *chat.Ticket, faq.Match)
 }
 
 // Other is the intent of a message that no other one fits.
@@ -43,8 +50,8 @@ const defaultSteps = 6
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
 	for _, lang := range []string{chat.Chinese, chat.English} {
-		if c.Templates[Other][lang] == "" {
-			return fmt.Errorf("worker config: Templates[%s][%s] is empty", Other, lang)
+		if len(gapless(c.Templates[Other][lang])) == 0 {
+			return fmt.Errorf("worker config: Templates[%s][%s] has no text without gaps", Other, lang)
 		}
 	}
 	if c.MaxTokens < 0 {
@@ -59,8 +66,9 @@ type Worker struct {
 	model  llms.Model
 	policy *bluemonday.Policy
 
-	memory  *memory           // nil: nothing is kept
-	prompts map[string]string // their versions by language
+	templates templates
+	memory    *memory           // nil: nothing is kept
+	prompts   map[string]string // their versions by language
 }
 
 // New returns a worker that calls model, which stands behind the vendor gate.
@@ -74,7 +82,7 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	w := &Worker{cfg: cfg, model: model, policy: newPolicy()}
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
 	w.prompts = w.promptVersions()
 	if cfg.Memory != nil {
 		var err error
@@ -100,6 +108,9 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 		}
 		return ans, err
 	}
+	if ans, chosen := w.choose(&q.Ticket, q.History); chosen {
+		return ans, nil
+	}
 	a := &agent{w: w, q: q, stream: stream, bare: how.Bare}
 	if set := w.tools(); set != nil {
 		a.run = set.Begin(q, w.cfg.Claims)
@@ -112,7 +123,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
@@ -127,8 +138,15 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 }
 
 // Settles reports whether a ticket needs no model: its customer agrees to what was asked
-// before. history is called only where the message may be a yes.
+// before, or chooses from what was offered. history is called only where the message may
+// do either.
 func (w *Worker) Settles(t *chat.Ticket, history func() []chat.Event) bool {
+	if w.mayChoose(t.Message) {
+		history = sync.OnceValue(history)
+		if _, chosen := w.choose(t, history()); chosen {
+			return true
+		}
+	}
 	set := w.tools()
 	if set == nil || t.Customer == nil || !tool.Agrees(t.Message) {
 		return false
@@ -194,14 +212,7 @@ func (w *Worker) Estimate(t *chat.Ticket) int {
 // Fallback answers with the template of the ticket's intent, in its language; in
 // English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
-	language := t.Language
-	if w.cfg.Templates[Other][language] == "" {
-		language = chat.English
-	}
-	text := w.cfg.Templates[t.Intent][language]
-	if text == "" {
-		text = w.cfg.Templates[Other][language]
-	}
+	text, language := w.templates.choose(t)
 	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 

@@ -36,12 +36,15 @@ type Event struct {
 	Lane   Lane      `json:"lane,omitempty"` // of the customer's message
 	Text   string    `json:"text,omitempty"`
 	HTML   string    `json:"html,omitempty"`
-	Locale string    `json:"locale,omitempty"`
+	Locale string    `json:"locale,omitempty"` // in which the customer is answered
+	Turn   int       `json:"turn,omitempty"`   // counts the customer's messages of the session
 	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
 	Owner  Owner     `json:"owner,omitempty"` // who has the session since then
 	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
+
+	Choices []Choice `json:"choices,omitempty"` // of a bot's message: questions to choose from, for buttons
 	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
 	// follows up.
 	Promise *Promise `json:"promise,omitempty"`
@@ -50,7 +53,7 @@ type Event struct {
 
 // InEvent returns the event of the customer's own message.
 func (t *Ticket) InEvent() Event {
-	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message}
+	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message, Locale: t.Language, Turn: t.Turn}
 }
 
 // FinalEvent returns the one event that ends the ticket: the bot's message when it
@@ -63,7 +66,7 @@ func (t *Ticket) FinalEvent() Event {
 	if t.Reply != nil {
 		e.Kind, e.Who = KindMessage, ByBot
 		e.Text, e.HTML, e.Locale = t.Reply.Text, t.Reply.HTML, t.Reply.Locale
-		e.Asks = t.Asks
+		e.Asks, e.Choices = t.Asks, t.Reply.Choices
 	}
 	return e
 }

@@ -65,6 +65,13 @@ type Source struct {
 	URL   string `json:"url,omitempty"`
 }
 
+// Choice is a question that a reply offers in place of the customer's own: whoever sends
+// its text, or its number in the list, is answered by what has the id.
+type Choice struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
 // Reply is an answer as the customer reads it. HTML is a sanitised rendering of
 // Text, which is Markdown.
 type Reply struct {
@@ -72,6 +79,7 @@ type Reply struct {
 	HTML    string   `json:"html"`
 	Locale  string   `json:"locale"`
 	Sources []Source `json:"sources"`
+	Choices []Choice `json:"choices,omitempty"` // the text lists them as well, by number from 1
 }
 
 // Answer is what a chain came to: the reply and how it was made.
@@ -84,6 +92,7 @@ type Answer struct {
 	Usage   *Usage
 	Asks    *Deed  // the reply asks the customer whether to do this
 	Trouble string // why a person has to look at it; empty: nobody has to
+	Foreign bool   // the reply is in another script than the customer's, also when asked for again
 	// FollowUp is the ticket that the reply promises, with Promise; empty: none.
 	FollowUp string
 	Promise  *Promise
@@ -107,7 +116,10 @@ type Ticket struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Intent      string            `json:"intent"`
 	Urgent      bool              `json:"urgent,omitempty"`
-	Crowd       bool              `json:"crowd,omitempty"` // one of too many urgent ones: it goes as any other
+	Crowd       bool              `json:"crowd,omitempty"`    // one of too many urgent ones: it goes as any other
+	Entities    []Entity          `json:"entities,omitempty"` // that the message names, at most 16
+	Mood        Mood              `json:"mood,omitempty"`
+	Turn        int               `json:"turn,omitempty"` // counts the customer's messages of the session
 
 	AcceptedAt time.Time  `json:"accepted_at"`
 	Deadline   time.Time  `json:"deadline"` // acceptance + max_wait: the latest route decision
@@ -139,6 +151,8 @@ type Ticket struct {
 	Vendor string `json:"vendor,omitempty"`
 	Model  string `json:"model,omitempty"`
 	Usage  *Usage `json:"usage,omitempty"`
+
+	Foreign bool `json:"foreign,omitempty"` // the reply is in another script than the customer's
 }
 
 // Answer puts an answer into the ticket and ends it at now. The caller stores it.
@@ -149,7 +163,8 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	}
 	t.Route, t.Reason, t.Reply = a.Route, a.Reason, &a.Reply
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
-	t.Asks, t.FollowUp, t.Promise = a.Asks, a.FollowUp, a.Promise
+	t.Asks, t.Foreign = a.Asks, a.Foreign
+	t.FollowUp, t.Promise = a.FollowUp, a.Promise
 }
 
 // GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.

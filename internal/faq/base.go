@@ -42,6 +42,38 @@ func (b *Base) Calibration() Calibration { return b.found }
 // Entries returns the entries. They must not be changed.
 func (b *Base) Entries() []Entry { return b.entries }
 
+// Entry returns the entry of an id.
+func (b *Base) Entry(id string) (Entry, bool) {
+	at := slices.IndexFunc(b.entries, func(e Entry) bool { return e.ID == id })
+	if at < 0 {
+		return Entry{}, false
+	}
+	return b.entries[at], true
+}
+
+// Learnt reports whether the base answers more than known phrasings.
+func (b *Base) Learnt() bool { return b.ranker != nil }
+
+// Enrol makes a base that answers known phrasings alone, and offers nothing. It takes a
+// moment, and serves until Build has made a better one.
+func Enrol(entries []Entry) (*Base, error) {
+	if err := Check(entries); err != nil {
+		return nil, err
+	}
+	b := &Base{entries: slices.Clone(entries), vocabulary: newVocabulary(nil), known: map[string]int{}, guard: newGuard()}
+	b.answerFrom, b.offerFrom = never, never
+	b.found = Calibration{Entries: len(entries), AnswerFrom: never, OfferFrom: never, Thin: Thin(entries)}
+	for k, e := range b.entries {
+		for _, questions := range e.Questions {
+			for _, q := range questions {
+				b.enter(b.vocabulary.plain(q), k)
+				b.found.Phrasings++
+			}
+		}
+	}
+	return b, nil
+}
+
 const ambiguous = -1
 
 // Build learns from entries and measures how far the result can be relied on. A model of

@@ -236,3 +236,33 @@ func TestMatchHoldsForAnyText(t *testing.T) {
 		}
 	})
 }
+
+func TestEnrolledEntriesAnswerWhatTheyKnowAlone(t *testing.T) {
+	t.Parallel()
+	entries := entriesOf(t)
+	twin := Entry{ID: "twin", Questions: map[string][]string{chat.English: {"forgot password"}}, Answers: map[string]string{chat.English: "Twin."}}
+	b, err := Enrol(append(slices.Clone(entries), twin))
+	if err != nil || b.Learnt() {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.ID == "password_reset" {
+			continue
+		}
+		q := e.Questions[chat.Chinese][3]
+		if m := b.Match(q+"？", chat.Chinese); m.Tier != Answer || m.Entry != e.ID || m.Answer != e.Answers[chat.Chinese] || m.Language != chat.Chinese {
+			t.Errorf("%q: %+v", q, m)
+		}
+	}
+	for _, text := range []string{"forgot password", "", "something that nobody knows"} {
+		if m := b.Match(text, chat.English); m.Tier != Pass || m.Nearest != nil {
+			t.Errorf("%q: %+v", text, m)
+		}
+	}
+	if e, ok := b.Entry("twin"); !ok || e.ID != "twin" {
+		t.Errorf("%+v", e)
+	}
+	if _, ok := b.Entry("none"); ok {
+		t.Error("an entry that there is not")
+	}
+}

@@ -14,8 +14,8 @@ const (
 	mixFar     = 0.15
 )
 
-// maxWrong is the part of the answers given that may be wrong.
-const maxWrong = 0.05
+// MaxWrong is the part of the answers given that may be wrong.
+const MaxWrong = 0.05
 
 // point is a question whose entry is known, as a ranker saw it that did not know the
 // question.

@@ -21,12 +21,12 @@ func ReadCSV(name string, r io.Reader) ([]Entry, error) {
 	}
 	for _, column := range []string{"id", "lang", "question", "answer"} {
 		if !slices.Contains(t.head, column) {
-			return nil, fmt.Errorf("%s:1: must have the column %s, has %s", name, column, strings.Join(t.head, ", "))
+			return nil, &Fault{File: name, Line: 1, Reason: fmt.Sprintf("must have the column %s, has %s", column, strings.Join(t.head, ", "))}
 		}
 	}
 	for _, column := range t.head {
 		if !slices.Contains([]string{"id", "lang", "question", "answer", "intent", "priority"}, column) {
-			return nil, fmt.Errorf("%s:1: unknown column %q", name, column)
+			return nil, &Fault{File: name, Line: 1, Reason: fmt.Sprintf("unknown column %q", column)}
 		}
 	}
 	d := &document{name: name}
@@ -129,10 +129,10 @@ func (t *table) field(column string) string {
 
 func (t *table) unreadable(err error) error {
 	if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-		return fmt.Errorf("%s:%d: %w", t.name, bad.Line, bad.Err)
+		return &Fault{File: t.name, Line: bad.Line, Reason: bad.Err.Error()}
 	}
 	if err == io.EOF {
-		return fmt.Errorf("%s:1: is empty", t.name)
+		return &Fault{File: t.name, Line: 1, Reason: "is empty"}
 	}
 	return fmt.Errorf("read %s: %w", t.name, err)
 }

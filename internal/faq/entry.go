@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sluice/internal/chat"
@@ -28,11 +29,11 @@ var ErrBounds = errors.New("out of bounds")
 
 // Entry is one question with its answer, in one language or several.
 type Entry struct {
-	ID        string
-	Intent    string              // the intent that it belongs to; may be empty
-	Questions map[string][]string // phrasings by language
-	Answers   map[string]string   // by language
-	Priority  int                 // of entries that fit alike the one with the higher goes first. Defaults to 0.
+	ID        string              `json:"id"`
+	Intent    string              `json:"intent,omitempty"`   // the intent that it belongs to
+	Questions map[string][]string `json:"questions"`          // phrasings by language
+	Answers   map[string]string   `json:"answers"`            // by language
+	Priority  int                 `json:"priority,omitempty"` // of entries that fit alike the one with the higher goes first. Defaults to 0.
 }
 
 // Check says what is wrong with a list, or nil.
@@ -44,11 +45,11 @@ func Check(entries []Entry) error {
 	phrasings := 0
 	for _, e := range entries {
 		if seen[e.ID] {
-			return fmt.Errorf("entry %s is there twice: %w", e.ID, ErrBounds)
+			return &Fault{Entry: e.ID, Field: "id", Reason: "is there twice"}
 		}
 		seen[e.ID] = true
-		if err := e.check(); err != nil {
-			return fmt.Errorf("entry %q: %w", e.ID, err)
+		if err := e.Check(); err != nil {
+			return err
 		}
 		for _, questions := range e.Questions {
 			phrasings += len(questions)
@@ -60,41 +61,51 @@ func Check(entries []Entry) error {
 	return nil
 }
 
-func (e Entry) check() error {
-	if e.ID == "" || len(e.ID) > MaxID || !utf8.ValidString(e.ID) {
-		return fmt.Errorf("id has %d bytes, must be 1 to %d of valid UTF-8: %w", len(e.ID), MaxID, ErrBounds)
+// Check says which field of an entry is wrong, as a *Fault, or nil.
+func (e Entry) Check() error {
+	fault := func(field, format string, args ...any) error {
+		return &Fault{Entry: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	if e.ID == "" || len(e.ID) > MaxID || strings.ContainsFunc(e.ID, strange) || !utf8.ValidString(e.ID) {
+		return fault("id", "id has %d bytes, must be 1 to %d: letters, digits, _ - .", len(e.ID), MaxID)
 	}
 	asked := false
 	for _, language := range e.Languages() {
 		if language != chat.Chinese && language != chat.English {
-			return fmt.Errorf("language %q, must be %s or %s: %w", language, chat.Chinese, chat.English, ErrBounds)
+			return fault("questions", "language %q, must be %s or %s", language, chat.Chinese, chat.English)
 		}
-		for _, q := range e.Questions[language] {
+		for i, q := range e.Questions[language] {
 			asked = true
-			if err := length("question", q, MaxQuestion); err != nil {
-				return err
+			if wrong := unfit("question", q, MaxQuestion); wrong != "" {
+				return fault(fmt.Sprintf("questions.%s[%d]", language, i), "%s", wrong)
 			}
 		}
 		if answer, ok := e.Answers[language]; ok {
-			if err := length("answer", answer, MaxAnswer); err != nil {
-				return err
+			if wrong := unfit("answer", answer, MaxAnswer); wrong != "" {
+				return fault("answers."+language, "%s", wrong)
 			}
 		}
 	}
 	if !asked {
-		return fmt.Errorf("must have a question: %w", ErrBounds)
+		return fault("questions", "must have a question")
 	}
 	if len(e.Answers) == 0 {
-		return fmt.Errorf("must have an answer: %w", ErrBounds)
+		return fault("answers", "must have an answer")
 	}
 	return nil
 }
 
-func length(what, text string, most int) error {
+// strange reports whether a character has no place in an id, which stands in addresses.
+func strange(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_-.", r)
+}
+
+// unfit says what is wrong with a text, or nothing.
+func unfit(what, text string, most int) string {
 	if n := utf8.RuneCountInString(text); n > most || strings.TrimSpace(text) == "" || !utf8.ValidString(text) {
-		return fmt.Errorf("%s has %d characters, must be 1 to %d and not blank: %w", what, n, most, ErrBounds)
+		return fmt.Sprintf("%s has %d characters, must be 1 to %d and not blank", what, n, most)
 	}
-	return nil
+	return ""
 }
 
 // Languages returns those that the entry has questions or an answer in, in order.
@@ -124,17 +135,17 @@ func (e Entry) Title(language string) string {
 	return ""
 }
 
-// Answer returns the answer in the language, else the one that there is.
-func (e Entry) Answer(language string) string {
+// Answer returns the answer in the language, else the one that there is, and its language.
+func (e Entry) Answer(language string) (answer, in string) {
 	if answer, ok := e.Answers[language]; ok {
-		return answer
+		return answer, language
 	}
 	for _, other := range e.Languages() {
 		if answer, ok := e.Answers[other]; ok {
-			return answer
+			return answer, other
 		}
 	}
-	return ""
+	return "", language
 }
 
 // Thin returns the ids of the entries that have phrasings in a language, but fewer than

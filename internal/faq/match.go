@@ -12,12 +12,13 @@ const (
 
 // Match is what a base makes of a question.
 type Match struct {
-	Tier    Tier
-	Entry   string   // id of the best entry, whatever the tier
-	Answer  string   // of the entry, in the language asked for where there is one
-	P       float64  // probability that it answers; 1 for a known phrasing
-	Known   bool     // the question is a phrasing of the entry
-	Nearest []Option // the best entries, the best first, at most three
+	Tier     Tier
+	Entry    string   // id of the best entry, whatever the tier
+	Answer   string   // of the entry, in the language asked for where there is one
+	Language string   // that the answer is in
+	P        float64  // probability that it answers; 1 for a known phrasing
+	Known    bool     // the question is a phrasing of the entry
+	Nearest  []Option // the best entries, the best first, at most three
 }
 
 // Option is an entry to choose.
@@ -30,18 +31,16 @@ type Option struct {
 // grows with the number of phrasings, not with the length of the question, of which the
 // first and the last characters are read.
 func (b *Base) Match(text, language string) Match {
+	if b.ranker == nil {
+		return b.look(text, language)
+	}
 	q := b.question(text)
 	got := b.ranker.rank(q.has)
 	known, there := b.known[q.plain]
 	if there && known != ambiguous {
 		got.first(known)
 	}
-	best := b.entries[got.best[0].entry]
-	m := Match{Tier: Pass, Entry: best.ID, Answer: best.Answer(language)}
-	for _, f := range got.best[:got.n] {
-		e := b.entries[f.entry]
-		m.Nearest = append(m.Nearest, Option{Entry: e.ID, Question: e.Title(language)})
-	}
+	m := b.nearest(got, language)
 	if there && known != ambiguous {
 		m.Tier, m.P, m.Known = Answer, 1, true
 		return m
@@ -53,6 +52,41 @@ func (b *Base) Match(text, language string) Match {
 	case m.P >= b.offerFrom || there:
 		m.Tier = Offer
 	}
+	return m
+}
+
+// longestKnown is how many bytes a text may have that is a phrasing with some politeness.
+const longestKnown = 4*MaxQuestion + 200
+
+// Knows reports whether a text is a phrasing of some entry.
+func (b *Base) Knows(text string) bool {
+	if len(text) > longestKnown {
+		return false
+	}
+	_, known := b.known[b.vocabulary.plain(text)]
+	return known
+}
+
+// nearest names the entries of a ranking. Nothing fits them yet.
+func (b *Base) nearest(got ranking, language string) Match {
+	best := b.entries[got.best[0].entry]
+	m := Match{Tier: Pass, Entry: best.ID}
+	m.Answer, m.Language = best.Answer(language)
+	for _, f := range got.best[:got.n] {
+		e := b.entries[f.entry]
+		m.Nearest = append(m.Nearest, Option{Entry: e.ID, Question: e.Title(language)})
+	}
+	return m
+}
+
+// look answers known phrasings alone.
+func (b *Base) look(text, language string) Match {
+	known, there := b.known[b.vocabulary.plain(text)]
+	if !there || known == ambiguous {
+		return Match{Tier: Pass}
+	}
+	m := b.nearest(ranking{best: [ranked]fit{{entry: known}}, n: 1}, language)
+	m.Tier, m.P, m.Known = Answer, 1, true
 	return m
 }
 

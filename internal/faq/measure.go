@@ -125,7 +125,7 @@ func (b *Base) calibrate(points []point) {
 		}
 	}
 	if right > 0 {
-		b.answerFrom = threshold(points, maxWrong)
+		b.answerFrom = threshold(points, MaxWrong)
 		slices.Sort(talk)
 		b.offerFrom = math.Min(b.answerFrom, talk[int(float64(len(talk))*offerTalk)])
 	}

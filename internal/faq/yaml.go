@@ -28,7 +28,7 @@ func ReadYAML(name string, text []byte) ([]Entry, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		if bad, ok := errors.AsType[yaml.Error](err); ok {
-			return nil, fmt.Errorf("%s:%d: %s", name, line(bad.GetToken()), bad.GetMessage())
+			return nil, &Fault{File: name, Line: line(bad.GetToken()), Reason: bad.GetMessage()}
 		}
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
@@ -58,7 +58,7 @@ const maxFaults = 20
 
 func (d *document) fault(line int, format string, args ...any) {
 	if len(d.faults) < maxFaults {
-		d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.name, line, fmt.Sprintf(format, args...)))
+		d.faults = append(d.faults, &Fault{File: d.name, Line: line, Reason: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -66,8 +66,11 @@ func (d *document) fault(line int, format string, args ...any) {
 func (d *document) finish(entries []Entry) ([]Entry, error) {
 	seen := map[string]int{}
 	for i, e := range entries {
-		if err := e.check(); err != nil && len(d.faults) == 0 {
-			d.fault(d.lines[i], "entry %q: %v", e.ID, err)
+		if err := e.Check(); err != nil && len(d.faults) == 0 {
+			for _, fault := range Faults(err) {
+				fault.File, fault.Line = d.name, d.lines[i]
+				d.faults = append(d.faults, fault)
+			}
 		}
 		if first, twice := seen[e.ID]; twice {
 			d.fault(d.lines[i], "entry %q is there already, on line %d", e.ID, first)

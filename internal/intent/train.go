@@ -39,8 +39,8 @@ func Train(ctx context.Context, examples, extra []Example) (*Model, error) {
 
 // Sketch learns in fewer rounds. What comes out is much like what Train makes of the
 // same examples: enough to judge them, not to answer customers.
-func Sketch(ctx context.Context, examples []Example) (*Model, error) {
-	return train(ctx, examples, nil, sketchRounds)
+func Sketch(ctx context.Context, examples, extra []Example) (*Model, error) {
+	return train(ctx, examples, extra, sketchRounds)
 }
 
 func train(ctx context.Context, examples, extra []Example, rounds int) (*Model, error) {

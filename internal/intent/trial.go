@@ -49,7 +49,7 @@ func (c *Classifier) Try(ctx context.Context, examples []Example, class string) 
 				set = append(set, e)
 			}
 		}
-		m, err := Sketch(ctx, set)
+		m, err := Sketch(ctx, set, nil)
 		if err != nil {
 			return Trial{}, err
 		}

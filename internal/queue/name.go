@@ -31,6 +31,7 @@ const (
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
+	faqBucket       = "faq"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

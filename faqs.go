@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sluice/internal/chat"
+	"sluice/internal/faq"
+	"sluice/internal/intent"
+	"sluice/internal/queue"
+)
+
+// faqs is the FAQ in this process: the newest stored list of entries, the base that was
+// learnt from it or from one before, and the questions that it could not answer. It is
+// safe for concurrent use; learn is called by one goroutine.
+type faqs struct {
+	store *queue.FAQStore
+	// hide takes out of a question what may tell who asked it, before it is kept.
+	hide func(text string) string
+	log  zerolog.Logger
+	// newer is called when there is a list that learn has not seen.
+	newer func()
+
+	stored  atomic.Pointer[storedList] // nil: not read yet
+	inForce atomic.Pointer[faqInForce] // nil: nothing answers
+	missed  *faq.Misses                // that are not stored yet
+
+	tried *storedList   // what learn has seen last, with what model; learn's goroutine
+	with  *intent.Model //
+	seen  uint64        // the store's newest write when it was read; the reader's goroutine
+	away  bool          // the store did not answer last time; the reader's goroutine
+}
+
+// storedList is one revision of the list.
+type storedList struct {
+	rev     uint64 // 0: nobody has stored one
+	list    faq.List
+	entries []faq.Entry // in force by it; none: nothing is answered
+}
+
+// faqInForce is what answers, and which revision it was made of.
+type faqInForce struct {
+	rev  uint64
+	base *faq.Base
+}
+
+func newFAQs(store *queue.FAQStore, hide func(string) string, newer func(), log zerolog.Logger) *faqs {
+	return &faqs{store: store, hide: hide, newer: newer, log: log.With().Str("stage", "faq").Logger(), missed: faq.NewMisses()}
+}
+
+// base returns what answers; nil: nothing does.
+func (f *faqs) base() *faq.Base {
+	if now := f.inForce.Load(); now != nil {
+		return now.base
+	}
+	return nil
+}
+
+// now returns what answers, and the revision of the list that it was made of.
+func (f *faqs) now() (*faq.Base, uint64) {
+	if now := f.inForce.Load(); now != nil {
+		return now.base, now.rev
+	}
+	return nil, 0
+}
+
+// miss counts a question that was not answered.
+func (f *faqs) miss(b *faq.Base, t *chat.Ticket, m faq.Match) {
+	f.missed.Add(b, f.hide(t.Message), t.Language, m, time.Now().UTC())
+}
+
+// faq returns the FAQ in force; nil: nothing is learnt here, or there is none yet.
+func (l *live) faq() *faq.Base {
+	if l.faqs == nil {
+		return nil
+	}
+	return l.faqs.base()
+}
+
+// missed counts a question that the FAQ in force has not answered.
+func (l *live) missed(b *faq.Base, t *chat.Ticket, m faq.Match) {
+	if l.faqs != nil {
+		l.faqs.miss(b, t, m)
+	}
+}
+
+// read takes over the newest list, if there is another one.
+func (f *faqs) read(ctx context.Context) {
+	last, err := f.store.Last(ctx)
+	if err == nil && last == f.seen && f.stored.Load() != nil {
+		f.away = false
+		return
+	}
+	var next *storedList
+	if err == nil {
+		next, err = loadList(ctx, f.store)
+	}
+	if err != nil {
+		if !f.away && ctx.Err() == nil {
+			f.log.Error().Err(err).Msg("the FAQ cannot be read, the last known one holds")
+		}
+		f.away = ctx.Err() == nil || f.away
+		return
+	}
+	f.seen, f.away = last, false
+	if before := f.stored.Load(); before == nil || next.rev != before.rev {
+		f.stored.Store(next)
+		f.enrol(next)
+		f.newer()
+	}
+}
+
+// loadList reads the newest list.
+func loadList(ctx context.Context, store *queue.FAQStore) (*storedList, error) {
+	next := &storedList{list: faq.FirstList()}
+	found, err := store.Current(ctx)
+	if err == nil {
+		next.rev = found.Rev
+		next.list, err = faq.ReadList(found.Document)
+	} else if errors.Is(err, queue.ErrNotFound) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	next.entries, err = next.list.InForce()
+	return next, err
+}
+
+// errUnfitBase says why a base does not answer.
+var errUnfitBase = errors.New("the entries do not hold on the questions held back")
+
+// learn makes a base of the newest list, with a model of the intents that has not learnt
+// its questions, and puts it into force. One that does not hold leaves the former in
+// force. It uses one core for seconds.
+func (f *faqs) learn(ctx context.Context, model *intent.Model) {
+	now := f.stored.Load()
+	if now == nil || now == f.tried && model == f.with {
+		return
+	}
+	f.tried, f.with = now, model
+	if len(now.entries) == 0 {
+		f.inForce.Store(&faqInForce{rev: now.rev})
+		f.log.Info().Uint64("revision", now.rev).Msg("the FAQ has no entries")
+		return
+	}
+	base, err := faq.Build(ctx, now.entries, model)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil && base.Calibration().Wrong > faq.MaxWrong {
+		err = fmt.Errorf("%w: %.2f of the answers are wrong, at most %.2f may be", errUnfitBase, base.Calibration().Wrong, faq.MaxWrong)
+	}
+	if err != nil {
+		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be put into force, the former one answers")
+		return
+	}
+	f.inForce.Store(&faqInForce{rev: now.rev, base: base})
+	found := base.Calibration()
+	f.log.Info().Uint64("revision", now.rev).Int("entries", found.Entries).Int("phrasings", found.Phrasings).
+		Float64("answered", found.Answered).Float64("wrong", found.Wrong).Int("thin", len(found.Thin)).Msg("FAQ learnt")
+}
+
+// enrol has known phrasings answered until there is a first base.
+func (f *faqs) enrol(now *storedList) {
+	if len(now.entries) == 0 || f.inForce.Load() != nil {
+		return
+	}
+	base, err := faq.Enrol(now.entries)
+	if err != nil {
+		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be put into force")
+		return
+	}
+	f.inForce.CompareAndSwap(nil, &faqInForce{rev: now.rev, base: base})
+}
