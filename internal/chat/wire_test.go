@@ -44,6 +44,11 @@ func wire() map[string]any {
 	dead.RetryOf, dead.Dead = "t_CCCCCCCCCCCCCCCCCCCCCCCCCC", true
 	dead.Fail("its holder died or left it", noon.Add(12*time.Second))
 	dead.Answer(Answer{Reply: Reply{Text: "Later.", HTML: "<p>Later.</p>", Locale: English, Sources: []Source{}}, Route: RouteTemplate, Reason: ReasonError}, noon.Add(13*time.Second))
+	offered := fullTicket()
+	offered.Answer(Answer{
+		Reply: Reply{Text: "1. 几点?", HTML: "<ol><li>几点?</li></ol>", Locale: Chinese, Sources: []Source{}, Choices: []Choice{{ID: "hours", Text: "几点?"}}},
+		Route: RouteFAQ, Reason: ReasonPredictedWait,
+	}, noon.Add(2*time.Second))
 	promising := fullTicket()
 	owed := Promise{Channel: ChannelSMS, Status: Promised, DueAt: noon.Add(30 * time.Minute)}
 	promising.Answer(Answer{
@@ -51,11 +56,6 @@ func wire() map[string]any {
 		Reason: ReasonOverdue, FollowUp: FollowUpID(promising.ID), Promise: &owed,
 	}, noon.Add(10*time.Second))
 	followUp := promising.FollowUpTo(noon, 30*time.Minute)
-	offered := fullTicket()
-	offered.Answer(Answer{
-		Reply: Reply{Text: "1. 几点?", HTML: "<ol><li>几点?</li></ol>", Locale: Chinese, Sources: []Source{}, Choices: []Choice{{ID: "hours", Text: "几点?"}}},
-		Route: RouteFAQ, Reason: ReasonPredictedWait,
-	}, noon.Add(2*time.Second))
 	in := done.InEvent()
 	in.Seq = 3
 	return map[string]any{
