@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -25,6 +26,7 @@ type line struct {
 	promises   *queue.Promises
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
+	worker     *worker.Worker         // of the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
@@ -54,12 +56,13 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
-		Memory:   memory(q, in),
-		FAQ:      in.faq, Missed: in.missed,
+		Memory:   memory(q, in), Retrieval: func() time.Duration { return in.rules().Cache.Retrieval },
+		FAQ: in.faq, Missed: in.missed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
+	l.worker = w
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
@@ -75,7 +78,10 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 func (l *line) stages() []stage {
 	var all []stage
 	if l.dispatcher != nil {
-		all = append(all, stage{name: "dispatcher", run: l.dispatcher.Run})
+		all = append(all, stage{name: "dispatcher", run: func(ctx context.Context) error {
+			defer l.worker.Close()
+			return l.dispatcher.Run(ctx)
+		}})
 	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {
