@@ -39,6 +39,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerKnowledge(api)
 	a.registerFAQ(api)
 	a.registerDead(api)
+	a.registerPromises(api)
 	a.registerHandoffs(api)
 	a.registerTenants(api)
 	a.registerAudit(api)

@@ -53,9 +53,7 @@ func (w *Worker) passages(t *chat.Ticket) []knowledge.Hit {
 	if k.Index == nil {
 		return nil
 	}
-	return slices.DeleteFunc(k.Index.Search(t.Message, t.Language, k.Passages), func(h knowledge.Hit) bool {
-		return h.Covered < k.Threshold
-	})
+	return w.retrieve(t, k)
 }
 
 // rag answers from the knowledge with one call of the model, which has no tools. It names

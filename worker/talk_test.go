@@ -150,3 +150,23 @@ func TestThePromptTellsOfTheMood(t *testing.T) {
 		t.Errorf("%q, %v", said(m.seen[0])[0], err)
 	}
 }
+
+// The knowledge chain talks the same way; what a document tells of itself is the
+// customer's to read.
+func TestTheKnowledgeChainMasksAsWell(t *testing.T) {
+	t.Parallel()
+	m := &pieces{replies: [][]string{{"Delivery takes three days [1]. Write to [MAIL_1], we call you at [PHONE_1]."}}}
+	w := newWorker(t, m, Config{})
+	w.cfg.Knowledge = knowing(t, map[string]string{"delivery.md": "# Delivery time\nDelivery takes three days. Questions: delivery@shop.example.\n"})
+	q := question("what is the delivery time?")
+	q.History = []chat.Event{asked("t1", "my phone is 138 0013 8000"), replied("t1", "Noted.")}
+	got, err := w.Answer(t.Context(), q, fromKnowledge, func(string) {})
+	if err != nil || !strings.Contains(got.Reply.Text, "Write to delivery@shop.example, we call you at 138 0013 8000.") {
+		t.Errorf("%q, %v", got.Reply.Text, err)
+	}
+	for _, text := range said(m.seen[0]) {
+		if strings.Contains(text, "0013") || strings.Contains(text, "delivery@") {
+			t.Errorf("sent %q", text)
+		}
+	}
+}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/tmc/langchaingo/llms"
 
+	"sluice/internal/cache"
 	"sluice/internal/chat"
 	"sluice/internal/faq"
+	"sluice/internal/knowledge"
 	"sluice/internal/tool"
 )
 
@@ -34,6 +37,8 @@ type Config struct {
 	Knowledge func() Knowledge
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
+	// Retrieval returns how long what was found in the knowledge is kept. Nil: it is not.
+	Retrieval func() time.Duration
 	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
 	Memory *Memory
 	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
@@ -67,11 +72,12 @@ type Worker struct {
 	policy *bluemonday.Policy
 
 	templates templates
-	memory    *memory           // nil: nothing is kept
-	prompts   map[string]string // their versions by language
+	memory    *memory                       // nil: nothing is kept
+	retrieved *cache.Cache[[]knowledge.Hit] // nil: nothing is kept
+	prompts   map[string]string             // their versions by language
 }
 
-// New returns a worker that calls model, which stands behind the vendor gate.
+// New returns a worker that calls model, which stands behind the vendor gate. Close ends it.
 func New(model llms.Model, cfg Config) (*Worker, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -84,8 +90,13 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	}
 	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
 	w.prompts = w.promptVersions()
+	var err error
+	if cfg.Retrieval != nil {
+		if w.retrieved, err = newRetrieved(cfg.Retrieval); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Memory != nil {
-		var err error
 		if w.memory, err = newMemory(cfg.Memory); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ type EventKind string
 const (
 	KindMessage EventKind = "message"
 	KindStatus  EventKind = "status"
+	KindPromise EventKind = "promise"
 	KindOwner   EventKind = "owner"
 )
 
@@ -44,6 +45,10 @@ type Event struct {
 	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
 
 	Choices []Choice `json:"choices,omitempty"` // of a bot's message: questions to choose from, for buttons
+	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
+	// follows up.
+	Promise *Promise `json:"promise,omitempty"`
+	Parent  string   `json:"parent,omitempty"`
 }
 
 // InEvent returns the event of the customer's own message.

@@ -60,9 +60,9 @@ func localeLanguage(locale string) string {
 
 // counts is what a text is made of.
 type counts struct {
-	han, kana, plain, other int
-	grammar                 bool // a Han character that sentences are made with
-	words                   int  // Latin words that are no codes
+	han, kana, other int
+	grammar          bool // a Han character that sentences are made with
+	words            int  // Latin words that are no codes
 }
 
 // word counts the Latin word that text begins with and returns its length in bytes. One

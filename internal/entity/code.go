@@ -63,7 +63,7 @@ func (s *scan) code(i, end int) int {
 	switch near := s.near(i); {
 	case numbers < 4:
 		return end
-	case lead == 0 && numbers >= 11 && isMobile(code[:11]) && !digit(code[11]) && numbers == 11:
+	case lead == 0 && numbers == 11 && numeric(code[:11]) && isMobile(code[:11]):
 		return s.add(chat.EntityPhone, code[:11], i, i+11)
 	case lead == 0 && len(code) == 18 && numbers == 17 && code[17] == 'X' && born(code[6:14]):
 		return s.add(Paper, code, i, end)
