@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -28,6 +29,9 @@ type crashPlan struct {
 	Cancel  bool              // and cancel its ticket while a vendor works on it
 	Requeue bool              // or requeue the one dead letter
 	Deliver int               // max_deliver; 0: the default
+	Promise bool              // the message is overdue at once, and may be answered later
+	CallOff bool              // and what its answer promises is called off
+	Of      string            // the ticket whose write it is; empty: any
 	Urgent  bool              // the message is urgent, and waits for a second after it was handed to people
 	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
 }
@@ -40,6 +44,17 @@ type crashReport struct {
 	Letters  int
 	Handoffs int
 	Depth    int // of all lanes
+	Owed     *queue.Owed
+	Notices  []queue.Notice
+}
+
+// settled reports whether nothing is owed any more and the session was told so.
+func (r *crashReport) settled() bool {
+	if r.Owed == nil {
+		return true
+	}
+	told := func(e chat.Event) bool { return e.Promise != nil && e.Promise.Status == r.Owed.Status }
+	return r.Owed.Status != chat.Promised && slices.ContainsFunc(r.Events, told)
 }
 
 const (
@@ -67,8 +82,8 @@ func crashChild() (code int, child bool) {
 
 // before ends the process at its point, as nothing else can: no deferred call runs, and
 // no goroutine makes another write.
-func (p crashPlan) before(at queue.Point, _ string) error {
-	if at == p.DieAt {
+func (p crashPlan) before(at queue.Point, ticket string) error {
+	if at == p.DieAt && (p.Of == "" || p.Of == ticket) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
@@ -85,6 +100,11 @@ func (p crashPlan) play() error {
 	}
 	if p.Deliver > 0 {
 		r.MaxDeliver = p.Deliver
+	}
+	if p.Promise {
+		deferred := r.Lanes[chat.Deferred]
+		deferred.MaxWait = crashOwed
+		r.Lanes[chat.Deferred] = deferred
 	}
 	if p.Urgent {
 		r.Valve.UrgentWait = time.Second
@@ -129,12 +149,8 @@ func (p crashPlan) play() error {
 func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 	var t chat.Ticket
 	if p.Key != "" {
-		now := time.Now()
 		var err error
-		t, _, err = q.Accept(ctx, chat.Ticket{
-			ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
-			Language: chat.English, Intent: "other", Urgent: p.Urgent, AcceptedAt: now, Deadline: now.Add(crashLimit),
-		}, queue.Claim{Key: p.Key, Body: "the same"})
+		t, _, err = q.Accept(ctx, p.message(time.Now()), queue.Claim{Key: p.Key, Body: "the same"})
 		if err != nil {
 			return fmt.Errorf("accept: %w", err)
 		}
@@ -153,11 +169,28 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 			return fmt.Errorf("cancel: %w", err)
 		}
 	}
+	if p.CallOff {
+		if err := callOff(ctx, q, t.ID); err != nil {
+			return err
+		}
+	}
 	if p.DieAt != "" {
 		<-ctx.Done()
 		return fmt.Errorf("still alive: nothing came to %s", p.DieAt)
 	}
 	return p.report(ctx, q, t.ID)
+}
+
+// message is what the customer sends.
+func (p crashPlan) message(now time.Time) chat.Ticket {
+	t := chat.Ticket{
+		ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
+		Language: chat.English, Intent: "other", Urgent: p.Urgent, AcceptedAt: now, Deadline: now.Add(crashLimit),
+	}
+	if p.Promise {
+		t.ID, t.Intent, t.Phone, t.Deadline = crashParent, "order_track", "+8613800138000", now
+	}
+	return t
 }
 
 // requeue requeues the one dead letter, if need be as the repeat of a call that was cut short.
@@ -186,7 +219,7 @@ func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error 
 	var r crashReport
 	err := eachTick(ctx, func() (done bool, err error) {
 		r, err = look(ctx, q, id)
-		return r.Ticket.Status.Ended() && r.Depth == 0, err
+		return r.Ticket.Status.Ended() && r.Depth == 0 && r.settled(), err
 	})
 	if err != nil {
 		return fmt.Errorf("ticket %s is %s, the lanes hold %d messages: %w", id, r.Ticket.Status, r.Depth, err)
@@ -240,6 +273,14 @@ func look(ctx context.Context, q *queue.Queue, id string) (r crashReport, err er
 			return r, err
 		}
 		r.Depth += depth
+	}
+	if r.Notices, err = q.Notices(ctx, 0, 10); err != nil {
+		return r, err
+	}
+	if owed, err := q.Owed(ctx, chat.FollowUpID(id)); err == nil {
+		r.Owed = &owed
+	} else if !errors.Is(err, queue.ErrNotFound) {
+		return r, err
 	}
 	r.Events, _, _, err = q.Events(ctx, "demo", crashSession, 0, 100)
 	return r, err

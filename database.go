@@ -130,7 +130,10 @@ func (d *database) Ticket(ctx context.Context, tenant, id string) (json.RawMessa
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, fmt.Errorf("ticket %s: %w", id, queue.ErrNotFound)
 	}
-	return row.Body, err
+	if err != nil {
+		return nil, err
+	}
+	return withPromise(ctx, book, row)
 }
 
 // Events returns a session's events that the engine may have let go, for the api.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -22,15 +23,17 @@ import (
 // line joins the stages that a message passes between its lane and its answer.
 type line struct {
 	member     *control.Member
+	promises   *queue.Promises
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
+	worker     *worker.Worker         // of the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
 // process only asks the controller for places. alone: no other process works on the queue.
 // state tells how a lane stands.
 func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
-	l := &line{}
+	l := &line{promises: queue.NewPromises(q, log)}
 	node := rand.Text()
 	var err error
 	if f != nil {
@@ -53,14 +56,15 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
-		FAQ:      in.faq, Missed: in.missed,
-		Memory: memory(q, in),
+		Memory:   memory(q, in), Retrieval: func() time.Duration { return in.rules().Cache.Retrieval },
+		FAQ: in.faq, Missed: in.missed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
+	l.worker = w
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules:    func() dispatcher.Rules { return dispatching(in.rules()) },
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
 	})
 	if err != nil {
@@ -70,17 +74,20 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 }
 
 // stages returns what runs of the line: who holds jobs, its way to the controller, and
-// the controller or a candidate for it.
+// the controller or a candidate for it, and who looks after promises.
 func (l *line) stages() []stage {
 	var all []stage
 	if l.dispatcher != nil {
-		all = append(all, stage{name: "dispatcher", run: l.dispatcher.Run})
+		all = append(all, stage{name: "dispatcher", run: func(ctx context.Context) error {
+			defer l.worker.Close()
+			return l.dispatcher.Run(ctx)
+		}})
 	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return all
+	return append(all, stage{name: "promises", run: l.promises.Run})
 }
 
 // dispatching returns what the rules say to the dispatcher.
@@ -180,11 +187,14 @@ func bounds(r *rules.Rules) map[chat.Lane]int {
 	return all
 }
 
-// templates returns the answers that need no vendor: intent → language → text.
-func templates(r *rules.Rules) map[string]map[string]string {
-	all := map[string]map[string]string{}
+// templates returns the answers that need no vendor: intent → language → wordings.
+func templates(r *rules.Rules) map[string]map[string][]string {
+	all := map[string]map[string][]string{}
 	for _, i := range r.Intents {
-		all[i.Name] = i.Template
+		all[i.Name] = map[string][]string{}
+		for language, texts := range i.Template {
+			all[i.Name][language] = texts
+		}
 	}
 	return all
 }

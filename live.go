@@ -29,6 +29,7 @@ const sizesEvery = time.Second
 type live struct {
 	store *queue.RuleStore
 	queue *queue.Queue
+	lanes *queue.Lanes // nil: every lane is open
 	log   zerolog.Logger
 	// fit makes of a document what this process can put into force, or says why it cannot.
 	fit   func(*rules.Rules) (*rules.Rules, error)
@@ -252,8 +253,9 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
 	}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
-		Node: rand.Text(), Intake: n.roles.api, Answer: n.live.answer, Log: n.log,
+		Node: rand.Text(), Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
 	})
+	n.live.lanes = n.lanes
 	return err
 }
 

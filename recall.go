@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	"sluice/internal/cache"
 	"sluice/internal/chat"
 	"sluice/internal/intent"
 	"sluice/internal/queue"
@@ -20,16 +18,8 @@ func memory(q *queue.Queue, in *live) *worker.Memory {
 		Keep:      func() time.Duration { return in.rules().Cache.Answers },
 		Jitter:    func() time.Duration { return in.rules().Cache.Jitter },
 		Models:    func(how chat.Effort) string { return answering(in.rules(), how) },
-		Knowledge: func() string { return known(in.knowledge()) },
+		Knowledge: func() string { return in.knowledge().Version() },
 	}
-}
-
-// known names what is in force to answer from.
-func known(k worker.Knowledge) string {
-	if k.Index == nil {
-		return cache.None
-	}
-	return fmt.Sprintf("%s %g %d", k.Index.Version(), k.Threshold, k.Passages)
 }
 
 // answering names the models that may answer: an answer is not given any more once one of

@@ -15,6 +15,7 @@ import (
 
 	"sluice/api"
 	"sluice/internal/queue"
+	"sluice/internal/reading"
 	"sluice/internal/record"
 )
 
@@ -121,8 +122,8 @@ func checkFirstRules(s settings) error {
 
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
-		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Line: n.line.member, History: n.database,
-		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, FAQ: n.live.faqs.now, Knowledge: n.live.library,
+		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
+		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		Unfit: unfit, Checks: n.checks(), Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err

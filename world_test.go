@@ -31,7 +31,8 @@ type world struct {
 	vendors map[string]*sim.Vendor
 	doors   map[string]*sim.PipeListener
 	shop    *sim.Shop
-	faqs    *faqs // nil: the FAQ answers nothing
+	faqs    *faqs          // nil: the FAQ answers nothing
+	log     zerolog.Logger // of all processes; they keep quiet unless it is set
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -118,7 +119,7 @@ func (w *world) live() *life {
 	}
 	l := &life{w: w, nc: nc, ended: make(chan struct{}), crashed: make(chan struct{})}
 	l.queue, err = queue.Open(w.t.Context(), nc, queue.Config{
-		Bounds: bounds(w.rules), Fresh: true, Before: l.before, Log: zerolog.Nop(),
+		Bounds: bounds(w.rules), Fresh: true, Before: l.before, Log: w.log,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -131,12 +132,12 @@ func (w *world) live() *life {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	in.faqs = w.faqs
 	if w.rules.Knowledge.Shipped {
-		in.library = newLibrary(l.queue, in, true, zerolog.Nop())
+		in.library = newLibrary(l.queue, in, true, w.log)
 		l.books = in.library
 	}
-	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, zerolog.Nop())
+	in.faqs = w.faqs
+	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, w.log)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type importBody struct {
 	Reason   string `json:"reason" minLength:"1" maxLength:"500"`
 }
 
-type importFAQInput struct {
+type faqImportInput struct {
 	Mode   string `query:"mode" enum:"merge,replace" doc:"only with a body of CSV or YAML"`
 	Reason string `query:"reason" doc:"only with a body of CSV or YAML: why"`
 	Body   importBody
@@ -91,7 +91,7 @@ func readFAQ(w http.ResponseWriter, r *http.Request, isText bool) ([]byte, error
 	return body, err
 }
 
-func (a *API) importFAQ(ctx context.Context, in *importFAQInput) (*faqChangeOutput, error) {
+func (a *API) importFAQ(ctx context.Context, in *faqImportInput) (*faqChangeOutput, error) {
 	read := faq.ReadYAML
 	if in.Body.Format == "csv" {
 		read = func(name string, text []byte) ([]faq.Entry, error) { return faq.ReadCSV(name, bytes.NewReader(text)) }

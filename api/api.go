@@ -43,22 +43,24 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. History, Lanes, Store, Vendors, Knowledge and Unfit
-// may be nil, the rest may not.
+// Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ
+// and Unfit may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
 	Classify func(text string) (intent string, urgent bool)
-	Line     Line
-	History  History
-	Lanes    *queue.Lanes     // nil: every lane is open, and operators cannot steer them
-	Store    *queue.RuleStore // nil: operators cannot see or change the rules
-	Vendors  Vendors          // nil: nothing is known of calls and breakers
+	// Read tells what else a message says. Nil: only its language is known.
+	Read    func(text, locale string) chat.Reading
+	Line    Line
+	History History
+	Lanes   *queue.Lanes     // nil: every lane is open, and operators cannot steer them
+	Store   *queue.RuleStore // nil: operators cannot see or change the rules
+	Vendors Vendors          // nil: nothing is known of calls and breakers
+	// Knowledge is what this process answers from. Nil: from no documents.
+	Knowledge Knowledge
 	// FAQ returns what answers in this process, nil: nothing does yet, and the revision of
 	// the list that it was made of. Nil: this process learns no FAQ.
 	FAQ func() (*faq.Base, uint64)
-	// Knowledge is what this process answers from. Nil: from no documents.
-	Knowledge Knowledge
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)

@@ -45,6 +45,7 @@ type Intake struct {
 	queue    *queue.Queue
 	rules    func() *rules.Rules
 	classify func(text string) (intent string, urgent bool)
+	read     func(text, locale string) chat.Reading // nil: nobody looks
 	line     Line
 	gate     Turnstile    // nil: every message may come in
 	lanes    *queue.Lanes // nil: every lane is open
@@ -54,7 +55,7 @@ type Intake struct {
 }
 
 func newIntake(d Deps) *Intake {
-	in := &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, line: d.Line, lanes: d.Lanes, sessions: newLocks()}
+	in := &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, read: d.Read, line: d.Line, lanes: d.Lanes, sessions: newLocks()}
 	in.crowd = newCrowd(func() float64 { return d.Rules().Valve.UrgentShare })
 	in.gate, _ = d.Line.(Turnstile) // the controller is behind both
 	return in
@@ -96,7 +97,7 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 func (in *Intake) ticket(m Message, now time.Time) chat.Ticket {
 	t := chat.Ticket{
 		ID: chat.NewTicketID(), Tenant: m.Tenant.Name, Session: m.Session, Lane: m.Lane,
-		Message: m.Text, CMID: m.CMID, Language: chat.Language(m.Text, m.Locale),
+		Message: m.Text, CMID: m.CMID,
 		Phone: m.Phone, CallbackURL: m.CallbackURL, Customer: m.Customer, Metadata: m.Metadata,
 		AcceptedAt: now,
 	}
@@ -106,7 +107,7 @@ func (in *Intake) ticket(m Message, now time.Time) chat.Ticket {
 	if t.Lane == "" {
 		t.Lane = m.Tenant.Lane
 	}
-	t.Intent, t.Urgent = in.classify(m.Text)
+	in.understand(&t, m.Locale)
 	t.Crowd = t.Urgent && in.crowd.full(&t, now)
 	return t
 }
@@ -124,6 +125,7 @@ func (m *Message) wait(most time.Duration) time.Duration {
 // one session go one after the other, so that a double click meets its first half.
 func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ticket, bool, error) {
 	if m.Session == "" || t.Lane == chat.Batch {
+		in.follow(&t, chat.Event{})
 		return in.admit(ctx, m, t)
 	}
 	unlock, err := in.sessions.lock(ctx, t.Tenant+"."+t.Session)
@@ -135,6 +137,7 @@ func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ti
 	if err != nil {
 		return t, false, err
 	}
+	in.follow(&t, last)
 	open, found, err := in.stillOpen(ctx, t, last)
 	if err != nil {
 		return t, false, err

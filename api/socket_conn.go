@@ -44,6 +44,7 @@ type socket struct {
 	// sending is the cmid that the intake has in hand and that is not answered yet.
 	sending atomic.Pointer[string]
 	joined  *talk // guarded by sockets.mu
+	reads   readMark
 
 	// Written by the hello, before any other goroutine reads them.
 	tenant   chat.Tenant
@@ -58,6 +59,7 @@ func newSocket(s *sockets, conn *websocket.Conn, header http.Header, cut func())
 		out: make(chan any, backlog), over: make(chan struct{}),
 		sends:  rate.NewLimiter(rate.Limit(s.cfg.Rate), s.cfg.Burst),
 		frames: rate.NewLimiter(frameRate, frameBurst),
+		reads:  newReadMark(),
 	}
 }
 

@@ -68,6 +68,7 @@ func (f *feed) begin(ctx context.Context, after *uint64) (err error) {
 // run hands on until the socket ends.
 func (f *feed) run(ctx context.Context) {
 	defer f.listener.close()
+	defer f.readLast(ctx)
 	if !f.replay() || !f.catchUp(ctx, f.head) {
 		return
 	}
@@ -94,6 +95,10 @@ func (f *feed) run(ctx context.Context) {
 			if again := f.showPlaces(ctx); again > 0 {
 				look.Reset(again)
 			}
+		case seq := <-f.reads.news:
+			f.reading(ctx, seq)
+		case <-f.reads.due:
+			f.readDue(ctx)
 		case <-ping.C:
 			f.wg.Go(func() { f.ping(ctx) })
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
@@ -26,7 +25,13 @@ func (k *socket) obey(ctx context.Context, data []byte) {
 			// Nobody is there to see it yet.
 			err = serve(data, func(f typingFrame) error { return need(f.On != nil, "on") })
 		case "read":
-			err = serve(data, func(f readFrame) error { return k.unsupported(need(f.Seq != nil, "seq")) })
+			err = serve(data, func(f readFrame) error {
+				if err := need(f.Seq != nil, "seq"); err != nil {
+					return err
+				}
+				k.markRead(*f.Seq)
+				return nil
+			})
 		case "rate":
 			err = serve(data, func(f rateFrame) error { return k.unsupported(f.check()) })
 		case "hello":
@@ -113,7 +118,7 @@ func (k *socket) cancel(ctx context.Context, f cancelFrame) error {
 		err = queue.ErrNotFound
 	}
 	if err == nil {
-		_, err = k.queue.Cancel(context.WithoutCancel(ctx), f.Ticket, chat.ReasonCustomer, time.Now().UTC())
+		_, err = callOff(context.WithoutCancel(ctx), k.queue, s.Ticket)
 	}
 	switch {
 	case errors.Is(err, queue.ErrNotFound):

@@ -122,7 +122,6 @@ func TestSocketRefusesWhatItCannotTake(t *testing.T) {
 		t.Errorf("too fast: %v", e)
 	}
 	for _, f := range []frame{
-		{"type": "read", "seq": 1},
 		{"type": "rate", "ticket": chat.NewTicketID(), "score": 5, "comment": "fine"},
 	} {
 		c.say(f)

@@ -348,7 +348,7 @@ func TestDrainRefusesIntakeOnly(t *testing.T) {
 
 func TestRaisedTicketKeepsWithinItsNewLane(t *testing.T) {
 	t.Parallel()
-	in := &Intake{classify: classifyByWord}
+	in := &Intake{classify: classifyByWord, crowd: newCrowd(func() float64 { return 1 })}
 	m := Message{Text: "refund", Lane: chat.Low, MaxWait: 14 * time.Second}
 	tk := in.ticket(m, time.Now())
 	_, open := in.enter(&tk)

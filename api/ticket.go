@@ -34,7 +34,8 @@ func (a *API) registerTicket(api huma.API) {
 	read.OperationID, read.Method, read.Summary = "get-ticket", http.MethodGet, "Read a ticket, or wait for its end"
 	operate(api, read, []int{400, 401, 404, 429, 503}, a.getTicket)
 	cancel.OperationID, cancel.Method, cancel.Summary = "cancel-ticket", http.MethodDelete, "Cancel a ticket"
-	cancel.Description = "A queued ticket leaves the queue at once; the vendor call of a running one is cancelled. 409 `ended` after its end."
+	cancel.Description = "A queued ticket leaves the queue at once; the vendor call of a running one is cancelled. 409 `ended` after its end, " +
+		"unless it still owes a text message: then that is called off."
 	operate(api, cancel, []int{401, 404, 409, 503}, a.cancelTicket)
 }
 
@@ -56,7 +57,7 @@ func (a *API) getTicket(ctx context.Context, in *ticketWaitInput) (*ticketOutput
 			return nil, err
 		}
 	}
-	return &ticketOutput{view(&t, a.deps.Line)}, nil
+	return a.shownTicket(ctx, &t)
 }
 
 func (a *API) cancelTicket(ctx context.Context, in *ticketInput) (*ticketOutput, error) {
@@ -64,13 +65,9 @@ func (a *API) cancelTicket(ctx context.Context, in *ticketInput) (*ticketOutput,
 	if err != nil {
 		return nil, err
 	}
-	ended := &chat.Error{Kind: chat.Conflict, Code: codeEnded, Detail: "the ticket has ended"}
-	if t.Status.Ended() {
-		return nil, ended
-	}
-	t, err = a.deps.Queue.Cancel(ctx, t.ID, chat.ReasonCustomer, time.Now().UTC())
+	t, err = callOff(ctx, a.deps.Queue, t)
 	if errors.Is(err, queue.ErrEnded) {
-		return nil, ended
+		return nil, &chat.Error{Kind: chat.Conflict, Code: codeEnded, Detail: "the ticket has ended"}
 	}
 	if errors.Is(err, queue.ErrInEffect) {
 		return nil, errInEffect()
@@ -78,7 +75,7 @@ func (a *API) cancelTicket(ctx context.Context, in *ticketInput) (*ticketOutput,
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return &ticketOutput{view(&t, a.deps.Line)}, nil
+	return a.shownTicket(ctx, &t)
 }
 
 func errInEffect() *chat.Error {

@@ -37,6 +37,9 @@ type Ticket struct {
 	Level      int               `json:"level" doc:"the load level, 0 to 3"`
 	Reason     chat.Reason       `json:"reason,omitempty" doc:"why a lesser route was taken, or why it failed or was cancelled"`
 	Reply      *chat.Reply       `json:"reply,omitempty"`
+	Promise    *chat.Promise     `json:"promise,omitempty" doc:"the full answer, owed by SMS: on the ticket that promised it and on its follow-up"`
+	Parent     string            `json:"parent,omitempty" doc:"the ticket that this follows up"`
+	FollowUp   string            `json:"follow_up,omitempty" doc:"the ticket that the reply promises"`
 	Vendor     string            `json:"vendor,omitempty"`
 	Model      string            `json:"model,omitempty"`
 	RetryOf    string            `json:"retry_of,omitempty" doc:"the ended ticket whose question this asks again"`
@@ -70,7 +73,7 @@ func view(t *chat.Ticket, line Line) Ticket {
 		Vendor: t.Vendor, Model: t.Model, RetryOf: t.RetryOf, Attempts: t.Attempts, Usage: t.Usage,
 		AcceptedAt: t.AcceptedAt, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		QueuedMS: between(&t.AcceptedAt, t.DecidedAt), HandledMS: between(t.DecidedAt, t.EndedAt),
-		Metadata: t.Metadata,
+		Metadata: t.Metadata, Promise: t.Promise, Parent: t.Parent, FollowUp: t.FollowUp,
 	}
 	if t.Reply != nil {
 		reply := *t.Reply

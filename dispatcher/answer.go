@@ -203,10 +203,15 @@ func (d *Dispatcher) untaken(ctx context.Context, j *job, s *queue.Stored, err e
 // fallback ends the ticket without a vendor. Where even the template panics the ticket
 // fails: left open it would come again and end the next process as well.
 func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec decision) {
+	if s.Parent != "" {
+		d.unanswered(ctx, j, s, dec)
+		return
+	}
 	s.Dead = dec.action == bury
 	if ans, found := d.written(&s, dec); found {
 		s.Ticket.Answer(ans, time.Now())
 	} else if ans, err := d.template(&s.Ticket, dec.reason); err == nil {
+		ans = d.promise(ctx, &s, dec, ans)
 		s.Ticket.Answer(ans, time.Now())
 	} else {
 		s.Dead = true

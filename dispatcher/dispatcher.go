@@ -51,6 +51,8 @@ type Worker interface {
 	Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer
 	// Handoff is the message that people take over, without any I/O.
 	Handoff(t *chat.Ticket) chat.Reply
+	// Promise adds to an answer to t that the full one follows, as the ticket followUp.
+	Promise(a chat.Answer, t *chat.Ticket, followUp string, p chat.Promise) chat.Answer
 }
 
 // Config describes a dispatcher.
@@ -59,6 +61,9 @@ type Config struct {
 	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int           // events of the session that a question carries; 0: 40
+	// Defer says whether the full answer to a ticket may be promised for later, and within
+	// which time. The follow-up enters its lane before leave is called. Nil: none may.
+	Defer func(t *chat.Ticket) (wait time.Duration, leave func(), may bool)
 	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.
 	Draining func(chat.Lane) bool
 	Log      zerolog.Logger

@@ -34,6 +34,8 @@ type setup struct {
 	Answer    time.Duration
 	Worker    Worker // nil: the real one
 
+	Defer func(*chat.Ticket) (time.Duration, func(), bool)
+
 	Predict    bool
 	Valve      valve.Config
 	UrgentWait time.Duration
@@ -141,8 +143,8 @@ func (w *world) openVendor() (close func()) {
 		w.t.Fatal(err)
 	}
 	if w.worker = w.set.Worker; w.worker == nil {
-		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string]string{
-			worker.Other: {chat.Chinese: "稍后", chat.English: "Later."},
+		w.worker, err = worker.New(w.model, worker.Config{Templates: map[string]map[string][]string{
+			worker.Other: {chat.Chinese: {"稍后"}, chat.English: {"Later."}},
 		}})
 		if err != nil {
 			w.t.Fatal(err)
@@ -165,7 +167,8 @@ func (w *world) start() *life {
 		w.t.Fatal(err)
 	}
 	d, err := New(w.queue, m, w.worker, Config{
-		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer, Draining: w.set.Draining, Log: w.set.Log,
+		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer,
+		Defer: w.set.Defer, Draining: w.set.Draining, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)

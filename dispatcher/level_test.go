@@ -48,6 +48,9 @@ func (s *scripted) FAQ(*chat.Ticket) (chat.Answer, bool) {
 func (s *scripted) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {
 	return chat.Answer{Reply: chat.Reply{Text: "later"}, Route: chat.RouteTemplate, Reason: reason}
 }
+func (s *scripted) Promise(a chat.Answer, _ *chat.Ticket, _ string, _ chat.Promise) chat.Answer {
+	return a
+}
 func (s *scripted) Handoff(t *chat.Ticket) chat.Reply { return chat.Reply{Text: "people have " + t.ID} }
 
 // at is a valve that an operator holds at a level.

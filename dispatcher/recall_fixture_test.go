@@ -64,7 +64,7 @@ func (w *world) peer(name string) *peer {
 	m, err := control.NewMember(n.queue, c, control.MemberConfig{Node: name, Log: zerolog.Nop()})
 	must(err)
 	n.worker, err = worker.New(w.model, worker.Config{
-		Templates: map[string]map[string]string{worker.Other: {chat.Chinese: "稍后", chat.English: "Later."}},
+		Templates: map[string]map[string][]string{worker.Other: {chat.Chinese: {"稍后"}, chat.English: {"Later."}}},
 		Memory: &worker.Memory{
 			Answers: n.queue, Fold: strings.ToLower,
 			Keep:   func() time.Duration { return keep },

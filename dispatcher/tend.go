@@ -49,6 +49,12 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		})
 		return
 	}
+	if s.Parent != "" {
+		if d.follows(ctx, j, &s) {
+			d.climb(ctx, j, s, seat)
+		}
+		return
+	}
 	if history, settles := d.settles(ctx, &s); settles {
 		d.alone(ctx, j, s, func(ctx context.Context, s *queue.Stored) (chat.Answer, error) {
 			return d.worker.Answer(ctx, d.question(s, history), chat.Effort{Route: chat.RouteAgent}, func(string) {})
@@ -89,6 +95,10 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 			}
 			// An earlier message comes first: no permit is held while it is waited for.
 			d.giveUp(&s, permit)
+			if s.Parent != "" {
+				j.HandBack(followPause)
+				return
+			}
 			wait(ctx, min(earlierPause, time.Until(s.Deadline)))
 			continue
 		}
@@ -187,6 +197,9 @@ func (d *Dispatcher) leave(ctx context.Context, j *job, s queue.Stored, dec deci
 // controller orders what it knows of; this sees what it cannot: a job still in its lane, or one
 // that ended without its last steps. An urgent ticket goes before.
 func (d *Dispatcher) past(ctx context.Context, s *queue.Stored) ([]chat.Event, bool) {
+	if s.Parent != "" {
+		return d.pastOf(ctx, s)
+	}
 	if !s.Lane.Interactive() {
 		return nil, true
 	}

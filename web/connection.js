@@ -27,6 +27,7 @@ export class Connection {
   #last = 0; // seq of the newest event that was delivered
   #head = 0;
   #catching = false;
+  #read = 0; // seq of the newest event that the customer is known to have read
   #introduced = false; // the identity was presented since the page was loaded
   #failures = 0;
   #away = 0; // ms over which the server asked its clients to spread
@@ -63,6 +64,13 @@ export class Connection {
   wake() {
     if (this.#state === "waiting") this.#dial();
     else if (this.#state === "online") this.#ping(probe);
+  }
+
+  // read says that the customer has read all that was delivered.
+  read() {
+    if (this.#state !== "online" || this.#catching || this.#last <= this.#read) return;
+    this.#read = this.#last;
+    this.#write({ type: "read", seq: this.#last });
   }
 
   // forget begins a new conversation.
@@ -170,6 +178,7 @@ export class Connection {
     this.#session = frame.session;
     if (frame.token) this.#token = frame.token;
     this.#head = frame.head;
+    this.#read = 0; // what was said last may not have arrived
     this.#catching = true;
     this.#save();
     this.#become("online", {});
@@ -277,7 +286,7 @@ export class Connection {
 
   #leaveSession() {
     this.#session = this.#token = "";
-    this.#last = this.#head = 0;
+    this.#last = this.#head = this.#read = 0;
     this.#introduced = false;
     this.#save();
     this.#on("reset", {});

@@ -63,7 +63,11 @@ class SluiceChat extends HTMLElement {
   #watch() {
     this.#leaving = new AbortController();
     const { signal } = this.#leaving;
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#connection.wake(); }, { signal });
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) return;
+      this.#connection.wake();
+      this.#read();
+    }, { signal });
     for (const name of ["online", "pageshow"]) addEventListener(name, () => this.#connection.wake(), { signal });
     // A page view that asks nothing costs the server nothing: the socket is opened with
     // the panel, or to hear the rest of a conversation.
@@ -74,7 +78,9 @@ class SluiceChat extends HTMLElement {
     switch (name) {
       case "state": return this.#state(detail);
       case "welcome": return this.#log.announce(false);
-      case "caught": return this.#log.announce(true);
+      case "caught":
+        this.#read();
+        return this.#log.announce(true);
       case "reset": return this.#log.clear(this.#connection.pending);
       case "event": return this.#event(detail);
       case "ack": return this.#log.accepted(detail);
@@ -96,10 +102,14 @@ class SluiceChat extends HTMLElement {
 
   #event(e) {
     const news = this.#log.event(e);
+    this.#read();
     if (!news || this.#isOpen || this.#log.node.getAttribute("aria-live") === "off") return;
     this.#unread++;
     this.#badge();
   }
+
+  // What stands on an open panel of a page in front counts as read.
+  #read() { if (this.#isOpen && !document.hidden) this.#connection.read(); }
 
   // ---- panel
 
@@ -114,6 +124,7 @@ class SluiceChat extends HTMLElement {
     if (open) {
       this.#unread = 0;
       this.#connection.start();
+      this.#read();
     }
     this.#badge();
     if (focus) (open ? field : launcher).focus();

@@ -10,7 +10,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/chat"
-	"sluice/internal/llm"
 	"sluice/internal/tool"
 )
 
@@ -32,6 +31,7 @@ type agent struct {
 	stream   func(text string)
 	bare     bool // the model is offered no tools
 
+	talk   *talk    // once it answers: from then on the messages are as the model reads them
 	called bool     // tools were: the answer rests on what they told
 	said   []string // to the customer, by step
 	usage  chat.Usage
@@ -41,6 +41,8 @@ type agent struct {
 // answer asks until there is an answer, in steps calls of the model at most: the last one
 // may wish for nothing.
 func (a *agent) answer(ctx context.Context, steps int) error {
+	a.talk = a.w.talk(&a.q.Ticket)
+	a.messages = a.talk.prompt(a.messages)
 	for step := 1; ; step++ {
 		choice, err := a.ask(ctx, step >= steps)
 		if err != nil {
@@ -73,17 +75,14 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 // line before that of a further step.
 func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error) {
 	begun := false
-	options := []llms.CallOption{
-		llms.WithMaxTokens(a.w.cfg.MaxTokens),
-		llms.WithStreamingFunc(func(_ context.Context, piece []byte) error {
-			if !begun && len(piece) > 0 && len(a.said) > 0 {
-				a.stream(between)
-			}
-			begun = begun || len(piece) > 0
-			a.stream(string(piece))
-			return nil
-		}),
+	stream := func(text string) {
+		if !begun && len(a.said) > 0 {
+			a.stream(between)
+		}
+		begun = true
+		a.stream(text)
 	}
+	options := []llms.CallOption{llms.WithMaxTokens(a.w.cfg.MaxTokens)}
 	if a.run != nil && !a.bare {
 		if offered := a.run.Definitions(a.w.away()); len(offered) > 0 {
 			options = append(options, llms.WithTools(offered))
@@ -92,18 +91,15 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 			}
 		}
 	}
-	resp, err := a.w.model.GenerateContent(ctx, a.messages, options...)
+	reply, err := a.talk.ask(ctx, a.messages, stream, options...)
+	a.usage = a.talk.usage
 	if err != nil {
 		return nil, err
 	}
-	used := llm.UsageOf(resp)
-	a.usage.PromptTokens += used.PromptTokens
-	a.usage.CompletionTokens += used.CompletionTokens
-	choice := resp.Choices[0]
-	if strings.TrimSpace(choice.Content) != "" {
-		a.said = append(a.said, choice.Content)
+	if strings.TrimSpace(reply.text) != "" {
+		a.said = append(a.said, reply.text)
 	}
-	return choice, nil
+	return reply.choice, nil
 }
 
 // between stands between what two steps told the customer.
@@ -126,7 +122,7 @@ func (a *agent) observe(ctx context.Context, choice *llms.ContentChoice) {
 			if i >= maxParallel {
 				result.Content = `{"error":"too many tools at once"}`
 			} else {
-				result.Content = a.run.Call(ctx, call.FunctionCall.Name, call.FunctionCall.Arguments)
+				result.Content = a.talk.hide(a.run.Call(ctx, call.FunctionCall.Name, a.talk.reveal(call.FunctionCall.Arguments)))
 			}
 			results[i] = llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{result}}
 		})

@@ -82,7 +82,7 @@ func withTools(t *testing.T, m llms.Model, steps int, serve http.HandlerFunc, na
 	cfg := tool.Config{Transport: transport}
 	for _, name := range names {
 		cfg.Tools = append(cfg.Tools, tool.Tool{
-			Name: name, URL: server.URL + "/" + name, Method: http.MethodPost, Schema: json.RawMessage(`{"type":"object"}`),
+			Name: name, URL: server.URL + "/" + name, Method: http.MethodPost, Schema: json.RawMessage(`{"type":"object","properties":{"phone":{"type":"string"}}}`),
 			Timeout: 5 * time.Second, SlowAfter: time.Second, PerAnswer: 20,
 		})
 	}

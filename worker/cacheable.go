@@ -27,11 +27,19 @@ func Cacheable(t *chat.Ticket, history []chat.Event) bool {
 	switch {
 	case t.Urgent, t.Customer != nil, t.Deed != nil, t.RetryOf != "", t.Lane == chat.Deferred:
 		return false
+	case t.Mood == chat.MoodAngry, t.Mood == chat.MoodDesperate: // their answers speak to that
+		return false
+	case t.Mood != "" && t.Mood != chat.MoodCalm, slices.ContainsFunc(t.Entities, owned):
+		return false
 	case slices.Contains(unshared, t.Intent), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
 		return false
 	}
 	return !slices.ContainsFunc(history, func(e chat.Event) bool { return e.Kind == chat.KindMessage && e.Who == chat.ByBot })
 }
+
+// owned reports whether a thing that a message names makes it a matter of one customer, or
+// of one day. A sum does not.
+func owned(e chat.Entity) bool { return e.Kind != chat.EntityAmount }
 
 // personal reports whether a text holds a mail address or a number long enough to be that of
 // an order, a parcel, a phone, a card or a day. Signs between digits do not end a number.

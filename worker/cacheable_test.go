@@ -39,6 +39,13 @@ func TestOnlyAQuestionOfManyIsCacheable(t *testing.T) {
 		"with a spoken number":        {func(t *chat.Ticket) { t.Message = "订单一零零四二" }, nil, false},
 		"with a mail address":         {func(t *chat.Ticket) { t.Message = "I am ann@shop.example" }, nil, false},
 		"with a day":                  {func(t *chat.Ticket) { t.Message = "since 2026-11-30" }, nil, false},
+		"with a sum":                  {naming(chat.EntityAmount), nil, true},
+		"that names an order":         {naming(chat.EntityOrder), nil, false},
+		"that names a parcel":         {naming(chat.EntityTracking), nil, false},
+		"that names a phone":          {naming(chat.EntityPhone), nil, false},
+		"of today":                    {naming(chat.EntityDate), nil, false},
+		"asked calmly":                {func(t *chat.Ticket) { t.Mood = chat.MoodCalm }, nil, true},
+		"asked in anger":              {func(t *chat.Ticket) { t.Mood = chat.MoodAngry }, nil, false},
 		"a story":                     {func(t *chat.Ticket) { t.Message = strings.Repeat("so ", 120) }, nil, false},
 		"that has something to do":    {func(t *chat.Ticket) { t.Deed = &chat.Deed{} }, nil, false},
 		"with numbers that say a lot": {func(t *chat.Ticket) { t.Message = "size 40 or 41, 2 of them?" }, nil, true},
@@ -51,6 +58,10 @@ func TestOnlyAQuestionOfManyIsCacheable(t *testing.T) {
 			t.Errorf("a question %s: %v", name, got)
 		}
 	}
+}
+
+func naming(kind chat.EntityKind) func(*chat.Ticket) {
+	return func(t *chat.Ticket) { t.Entities = []chat.Entity{{Kind: kind, Value: "x"}} }
 }
 
 func TestOnlyAWholeReplyIsKept(t *testing.T) {

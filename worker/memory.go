@@ -149,13 +149,13 @@ func (m *memory) store(ctx context.Context, key cache.Key, reply chat.Reply) err
 // remember keeps an answer that was just made, if others may have it; fit says that it
 // rests on nothing but the question.
 func (w *Worker) remember(ctx context.Context, q chat.Question, how chat.Effort, ans chat.Answer, fit bool) {
-	m := w.memory
-	if m == nil || m.Keep() <= 0 || !shares(how) || !Cacheable(&q.Ticket, q.History) {
+	m, t := w.memory, &q.Ticket
+	if m == nil || m.Keep() <= 0 || !shares(how) || !Cacheable(t, q.History) {
 		return
 	}
-	key, err := w.keyOf(&q.Ticket, how)
+	key, err := w.keyOf(t, how)
 	came := chat.MakingUnfit
-	if err == nil && fit && ans.Asks == nil && ans.Trouble == "" && whole(ans.Reply.Text) {
+	if err == nil && fit && ans.Asks == nil && ans.Trouble == "" && !ans.Foreign && whole(ans.Reply.Text) {
 		came = chat.MakingGiven
 		err = m.store(ctx, key, ans.Reply)
 	}
@@ -165,7 +165,7 @@ func (w *Worker) remember(ctx context.Context, q chat.Question, how chat.Effort,
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("an answer is not kept for others")
 	}
 	m.mu.Lock()
-	l := m.leads[q.Ticket.ID]
+	l := m.leads[t.ID]
 	if l != nil && l.making.key == key { // not where another rung has answered
 		l.how = came
 	} else {
@@ -204,8 +204,8 @@ func (w *Worker) edition(language string) string {
 func (w *Worker) promptVersions() map[string]string {
 	all := map[string]string{}
 	for language, texts := range map[string][]string{
-		chat.Chinese: {promptChinese, toolsChinese, anonymousChinese, bareChinese},
-		chat.English: {promptEnglish, toolsEnglish, anonymousEnglish, bareEnglish},
+		chat.Chinese: {promptChinese, toolsChinese, anonymousChinese, bareChinese, ragChinese, notedChinese},
+		chat.English: {promptEnglish, toolsEnglish, anonymousEnglish, bareEnglish, ragEnglish, notedEnglish},
 	} {
 		sum := sha256.Sum256([]byte(strings.Join(append(texts, w.system(language)), "\x00")))
 		all[language] = hex.EncodeToString(sum[:8])

@@ -42,6 +42,9 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.Messag
 	if run != nil {
 		system += manual(q.Ticket.Language, run, bare)
 	}
+	if line := phrase(q.Ticket.Language).moods[q.Ticket.Mood]; line != "" {
+		system = strings.TrimRight(system, "\n") + "\n" + line
+	}
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}
 	for _, e := range q.History {

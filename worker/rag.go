@@ -53,9 +53,7 @@ func (w *Worker) passages(t *chat.Ticket) []knowledge.Hit {
 	if k.Index == nil {
 		return nil
 	}
-	return slices.DeleteFunc(k.Index.Search(t.Message, t.Language, k.Passages), func(h knowledge.Hit) bool {
-		return h.Covered < k.Threshold
-	})
+	return w.retrieve(t, k)
 }
 
 // rag answers from the knowledge with one call of the model, which has no tools. It names
@@ -78,7 +76,7 @@ func (w *Worker) rag(ctx context.Context, q chat.Question, stream func(text stri
 	below := credits(rests, q.Ticket.Language)
 	stream(below)
 	ans := chat.Answer{
-		Reply: w.reply(harmless(a.text())+below, q.Ticket.Language), Route: chat.RouteRAG, Usage: &a.usage,
+		Reply: w.reply(harmless(a.text())+below, q.Ticket.Language), Route: chat.RouteRAG, Usage: &a.usage, Foreign: a.talk.foreign,
 	}
 	for _, number := range slices.Sorted(maps.Keys(rests)) {
 		ans.Reply.Sources = append(ans.Reply.Sources, rests[number])

@@ -82,6 +82,12 @@ func (w *Worker) recall(ctx context.Context, t *chat.Ticket, how chat.Effort, wo
 // search looks in the cluster for the answer of a key, on behalf of all of this process.
 // It is where an answer comes from that nobody works on yet: the ticket's own work.
 func (m *memory) search(ctx context.Context, at *making, t *chat.Ticket, works bool) chat.Recalled {
+	defer func() {
+		if value := recover(); value != nil {
+			m.finish(at, true) // nobody is to wait for what will not come
+			panic(value)
+		}
+	}()
 	k, found, err := m.Answers.Kept(ctx, at.key.String())
 	for err == nil && !found && works {
 		var end func(chat.Making)
@@ -119,7 +125,7 @@ func (m *memory) give(ctx context.Context, key cache.Key, n *near, t *chat.Ticke
 		return chat.Recalled{}
 	}
 	got := chat.Recalled{Answer: &chat.Answer{Reply: n.Reply, Route: chat.RouteCache}}
-	if now.Before(n.FreshUntil) {
+	if now.Before(n.FreshUntil) && now.Before(n.MadeAt.Add(m.Keep())) { // the rules may have a shorter time by now
 		m.tally.Hit.Add(1)
 		return got
 	}

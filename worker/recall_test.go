@@ -188,3 +188,24 @@ func TestWithoutATimeNothingIsKeptOrGiven(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestAShorterTimeHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	memory := remembering(t)
+	keep := time.Hour
+	memory.Keep = func() time.Duration { return keep }
+	w := newWorker(t, &model{pieces: []string{"Yes."}}, Config{Memory: memory})
+	if _, err := w.Answer(t.Context(), chat.Question{Ticket: *general()}, agentRoute, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	keep = time.Nanosecond
+	for i := range 3 {
+		got := w.Recall(t.Context(), general(), agentRoute, nil)
+		if got.Answer == nil || got.Renew != (i == 0) || (got.End != nil) != got.Renew {
+			t.Errorf("use %d: %+v", i+1, got)
+		}
+		if got.Renew {
+			defer got.End(true)
+		}
+	}
+}

@@ -74,6 +74,29 @@ var attacks = []string{
 	"&lt;script&gt;alert(1)&lt;/script&gt;",
 	"\x00<script>alert(1)</script>\xff",
 	"<scr\x00ipt>alert(1)</scr\x00ipt>",
+	"[click](javascript&colon;alert(1))",
+	"[click](java&Tab;script:alert(1))",
+	"[click](java&NewLine;script&#58;alert(1))",
+	"[查看订单](ｊａｖａｓｃｒｉｐｔ:alert(1))",
+	"[退款](javascript：alert(1))",
+	"[领取红包](https://shop.example@evil.example/登录)",
+	"[click](https://user:javascript@evil.example)",
+	"[click](http:alert(1))",
+	"[click](blob:https://evil.example/x)",
+	"[click](intent://evil#Intent;scheme=javascript;end)",
+	"[click](wyciwyg://javascript:alert(1))",
+	"[\u202ejs.lautca\u202c](https://evil.example)",
+	"<details open ontoggle=alert(1)>详情</details>",
+	"<video><source onerror=alert('视频')></video>",
+	"<object data=data:text/html,<script>alert(1)</script>>",
+	"<base href=https://evil.example><a href=x>点</a>",
+	"<a href=\"&#x6A;avascript:alert(1)\">客服</a>",
+	"[a](<https://x.example\" onfocus=alert(1) autofocus=\">)",
+	"| a |\n|---|\n| <img src=x onerror=alert(1)> |",
+	"[^1]: <script>alert(1)</script>\n\n注[^1]",
+	"~~<svg/onload=alert(1)>~~",
+	"[x](tel:<script>alert(1)</script>)",
+	"[x](mailto:a@x.example?body=<script>alert(1)</script>)",
 }
 
 func TestNoAttackSurvivesRendering(t *testing.T) {
@@ -83,7 +106,7 @@ func TestNoAttackSurvivesRendering(t *testing.T) {
 		out := w.render(markdown)
 		wantHarmless(t, markdown, out)
 		for _, tag := range anyTag.FindAllString(out, -1) {
-			if lower := strings.ToLower(html.UnescapeString(tag)); strings.Contains(lower, "script:") || strings.Contains(lower, "data:") || strings.Contains(lower, "onmouseover=\"") {
+			if lower := strings.ToLower(html.UnescapeString(tag)); strings.Contains(lower, "script:") || strings.Contains(lower, "data:") || strings.Contains(lower, "evil.example@") || strings.Contains(lower, "@evil.example") || strings.Contains(lower, "onmouseover=\"") {
 				t.Errorf("%q renders to %q", markdown, out)
 			}
 		}

@@ -5,20 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/tmc/langchaingo/llms"
 
+	"sluice/internal/cache"
 	"sluice/internal/chat"
 	"sluice/internal/faq"
+	"sluice/internal/knowledge"
 	"sluice/internal/tool"
 )
 
 // Config describes a worker.
 type Config struct {
-	// Templates are the answers that need no vendor: intent → language → text. The
-	// intent Other is required in both languages, and serves every intent without one.
-	Templates map[string]map[string]string
+	// Templates are the answers that need no vendor: intent → language → wordings, which
+	// may have gaps (template.go). The intent Other is required in both languages, with a
+	// wording that has none, and serves every intent without one.
+	Templates map[string]map[string][]string
 	// Prompts are the system prompts by language. A missing one is the shipped one.
 	Prompts map[string]string
 	// MaxTokens is the longest answer asked for, in tokens. 0: 800.
@@ -33,12 +37,14 @@ type Config struct {
 	Knowledge func() Knowledge
 	// MaxSteps returns the most calls of the model for one answer. Nil: 6.
 	MaxSteps func() int
+	// Retrieval returns how long what was found in the knowledge is kept. Nil: it is not.
+	Retrieval func() time.Duration
+	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
+	Memory *Memory
 	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
 	FAQ func() *faq.Base
 	// Missed hears of each question that no entry answers; it must not block. Nil: nobody does.
 	Missed func(*faq.Base, *chat.Ticket, faq.Match)
-	// Memory keeps answers for others who ask the same. Nil: nothing is kept.
-	Memory *Memory
 }
 
 // Other is the intent of a message that no other one fits.
@@ -49,8 +55,8 @@ const defaultSteps = 6
 // Validate names the field that is wrong.
 func (c Config) Validate() error {
 	for _, lang := range []string{chat.Chinese, chat.English} {
-		if c.Templates[Other][lang] == "" {
-			return fmt.Errorf("worker config: Templates[%s][%s] is empty", Other, lang)
+		if len(gapless(c.Templates[Other][lang])) == 0 {
+			return fmt.Errorf("worker config: Templates[%s][%s] has no text without gaps", Other, lang)
 		}
 	}
 	if c.MaxTokens < 0 {
@@ -65,11 +71,13 @@ type Worker struct {
 	model  llms.Model
 	policy *bluemonday.Policy
 
-	memory  *memory           // nil: nothing is kept
-	prompts map[string]string // their versions by language
+	templates templates
+	memory    *memory                       // nil: nothing is kept
+	retrieved *cache.Cache[[]knowledge.Hit] // nil: nothing is kept
+	prompts   map[string]string             // their versions by language
 }
 
-// New returns a worker that calls model, which stands behind the vendor gate.
+// New returns a worker that calls model, which stands behind the vendor gate. Close ends it.
 func New(model llms.Model, cfg Config) (*Worker, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -80,10 +88,15 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	w := &Worker{cfg: cfg, model: model, policy: newPolicy()}
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
 	w.prompts = w.promptVersions()
+	var err error
+	if cfg.Retrieval != nil {
+		if w.retrieved, err = newRetrieved(cfg.Retrieval); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Memory != nil {
-		var err error
 		if w.memory, err = newMemory(cfg.Memory); err != nil {
 			return nil, err
 		}
@@ -121,7 +134,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 	if err := a.answer(ctx, w.cfg.MaxSteps()); err != nil {
 		return chat.Answer{}, err
 	}
-	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage}
+	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
@@ -210,14 +223,7 @@ func (w *Worker) Estimate(t *chat.Ticket) int {
 // Fallback answers with the template of the ticket's intent, in its language; in
 // English where the language has none. It never comes back empty.
 func (w *Worker) Fallback(t *chat.Ticket, reason chat.Reason) chat.Answer {
-	language := t.Language
-	if w.cfg.Templates[Other][language] == "" {
-		language = chat.English
-	}
-	text := w.cfg.Templates[t.Intent][language]
-	if text == "" {
-		text = w.cfg.Templates[Other][language]
-	}
+	text, language := w.templates.choose(t)
 	return chat.Answer{Reply: w.reply(text, language), Route: chat.RouteTemplate, Reason: reason}
 }
 

@@ -44,10 +44,10 @@ func (m *model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-var testTemplates = map[string]map[string]string{
-	Other:       {chat.Chinese: "稍后回复。", chat.English: "We reply later."},
-	"complaint": {chat.Chinese: "很抱歉。", chat.English: "We are **sorry**."},
-	"refund":    {chat.Chinese: "退款已登记。"},
+var testTemplates = map[string]map[string][]string{
+	Other:       {chat.Chinese: {"稍后回复。"}, chat.English: {"We reply later."}},
+	"complaint": {chat.Chinese: {"很抱歉。"}, chat.English: {"We are **sorry**."}},
+	"refund":    {chat.Chinese: {"退款已登记。"}},
 }
 
 func newWorker(t testing.TB, m llms.Model, cfg Config) *Worker {
@@ -133,14 +133,14 @@ func TestPromptSpeaksTheTicketsLanguage(t *testing.T) {
 
 func TestAnswerStreamsAndReturnsTheWhole(t *testing.T) {
 	t.Parallel()
-	m := &model{pieces: []string{"Your **or", "der** ", "is on its way."}}
+	m := &model{pieces: []string{"We have seen to it already: your **or", "der** ", "is on its way."}}
 	w := newWorker(t, m, Config{})
 	var pieces []string
 	got, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: chat.English}}, chat.Effort{Route: chat.RouteAgent}, func(s string) { pieces = append(pieces, s) })
 	if err != nil || !slices.Equal(pieces, m.pieces) {
 		t.Errorf("streamed %q, %v", pieces, err)
 	}
-	if got.Reply.Text != "Your **order** is on its way." || got.Reply.HTML != "<p>Your <strong>order</strong> is on its way.</p>" || got.Reply.Locale != chat.English || got.Reply.Sources == nil {
+	if got.Reply.Text != "We have seen to it already: your **order** is on its way." || got.Reply.HTML != "<p>We have seen to it already: your <strong>order</strong> is on its way.</p>" || got.Reply.Locale != chat.English || got.Reply.Sources == nil {
 		t.Errorf("reply %+v", got.Reply)
 	}
 	if got.Route != chat.RouteAgent || got.Reason != "" || *got.Usage != (chat.Usage{PromptTokens: 12, CompletionTokens: 3}) {
@@ -193,9 +193,9 @@ func TestFallbackSpeaksForItsIntentAndLanguage(t *testing.T) {
 func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
-		"worker config: Templates[other][zh] is empty":  {},
-		"worker config: Templates[other][en] is empty":  {Templates: map[string]map[string]string{Other: {chat.Chinese: "x"}}},
-		"worker config: MaxTokens must not be negative": {Templates: testTemplates, MaxTokens: -1},
+		"worker config: Templates[other][zh] has no text without gaps": {},
+		"worker config: Templates[other][en] has no text without gaps": {Templates: map[string]map[string][]string{Other: {chat.Chinese: {"x"}, chat.English: {"{order}"}}}},
+		"worker config: MaxTokens must not be negative":                {Templates: testTemplates, MaxTokens: -1},
 	} {
 		if _, err := New(nil, cfg); err == nil || err.Error() != want {
 			t.Errorf("err = %v, want %s", err, want)

@@ -143,7 +143,7 @@ func TestAnEmptyResultIsKeptForAShortTimeAndNeverStale(t *testing.T) {
 		s.wants(t, c, key, "", 1)
 		time.Sleep(10*time.Second - 1)
 		s.wants(t, c, key, "", 1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		s.wants(t, c, key, "", 2)
 		if got, want := c.Counts(), (Counts{Empty: 1, Miss: 2}); got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -9,6 +9,7 @@ type EventKind string
 const (
 	KindMessage EventKind = "message"
 	KindStatus  EventKind = "status"
+	KindPromise EventKind = "promise"
 	KindOwner   EventKind = "owner"
 )
 
@@ -35,7 +36,8 @@ type Event struct {
 	Lane   Lane      `json:"lane,omitempty"` // of the customer's message
 	Text   string    `json:"text,omitempty"`
 	HTML   string    `json:"html,omitempty"`
-	Locale string    `json:"locale,omitempty"`
+	Locale string    `json:"locale,omitempty"` // in which the customer is answered
+	Turn   int       `json:"turn,omitempty"`   // counts the customer's messages of the session
 	Status Status    `json:"status,omitempty"` // of the ticket, on its final event
 	Route  Route     `json:"route,omitempty"`
 	Reason Reason    `json:"reason,omitempty"`
@@ -43,11 +45,15 @@ type Event struct {
 	Asks   *Deed     `json:"asks,omitempty"`  // what a bot's message asks the customer to confirm
 
 	Choices []Choice `json:"choices,omitempty"` // of a bot's message: questions to choose from, for buttons
+	// Promise is how the promise of the follow-up Ticket stands; Parent is the ticket that it
+	// follows up.
+	Promise *Promise `json:"promise,omitempty"`
+	Parent  string   `json:"parent,omitempty"`
 }
 
 // InEvent returns the event of the customer's own message.
 func (t *Ticket) InEvent() Event {
-	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message}
+	return Event{Kind: KindMessage, At: t.AcceptedAt, Ticket: t.ID, Who: ByCustomer, CMID: t.CMID, Lane: t.Lane, Text: t.Message, Locale: t.Language, Turn: t.Turn}
 }
 
 // FinalEvent returns the one event that ends the ticket: the bot's message when it

@@ -38,26 +38,3 @@ func CheckControls(field, s string) error {
 	}
 	return nil
 }
-
-// Languages that replies are written in.
-const (
-	Chinese = "zh"
-	English = "en"
-)
-
-// Language returns the language of the reply to text: the script of the text
-// decides, then the locale that the caller named, then English. A text with any
-// Han character is Chinese: mixed messages come from people who read Chinese.
-func Language(text, locale string) string {
-	latin := false
-	for _, r := range text {
-		if unicode.Is(unicode.Han, r) {
-			return Chinese
-		}
-		latin = latin || unicode.IsLetter(r)
-	}
-	if !latin && strings.HasPrefix(strings.ToLower(locale), Chinese) {
-		return Chinese
-	}
-	return English
-}

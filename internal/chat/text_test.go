@@ -102,9 +102,35 @@ func TestLanguage(t *testing.T) {
 		{"😀", "zh", Chinese},
 		{"где заказ", "zh", English},
 		{"", "", English},
+		{"where is 我的 parcel", "", Chinese},
+		{"please幫我 check 一下", "", Chinese},
+		{"我的訂單在哪裡", "", Chinese},
+		{"My 保温杯 arrived broken yesterday and I want a new one", "", English},
+		{"注文はまだ届きません", "", English},
+		{"MH2611280012", "zh-CN", Chinese},
+		{"SF1234567890123 ok?", "zh", Chinese},
+		{"ＭＨ２６１１２８００１２", "zh", Chinese},
+		{"12345", "zh_TW", Chinese},
+		{"12345", "yue", Chinese},
+		{"don't", "zh", English},
+		{"ça va", "", English},
 	} {
 		if got := Language(c.text, c.locale); got != c.want {
 			t.Errorf("language of %q with locale %q = %s, want %s", c.text, c.locale, got, c.want)
+		}
+	}
+}
+
+func TestSpokenIsEmptyWhereNobodySays(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "12345", "MH2611280012", "😀👍", "???", "ok", "OK!", "+86 138"} {
+		if got := Spoken(text, ""); got != "" {
+			t.Errorf("%q is spoken in %s", text, got)
+		}
+	}
+	for text, want := range map[string]string{"hi": English, "好": Chinese, "где": English} {
+		if got := Spoken(text, ""); got != want {
+			t.Errorf("%q is spoken in %q, want %s", text, got, want)
 		}
 	}
 }

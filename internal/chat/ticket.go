@@ -44,6 +44,7 @@ const (
 	ReasonCustomer          Reason = "customer"           // cancelled by the caller
 	ReasonOperator          Reason = "operator"           // cancelled by an operator: its lane was purged
 	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
+	ReasonUnpromised        Reason = "unpromised"         // a follow-up that was cancelled because nobody was told of it
 )
 
 // Customer is who asks, as the tenant knows them.
@@ -91,6 +92,10 @@ type Answer struct {
 	Usage   *Usage
 	Asks    *Deed  // the reply asks the customer whether to do this
 	Trouble string // why a person has to look at it; empty: nobody has to
+	Foreign bool   // the reply is in another script than the customer's, also when asked for again
+	// FollowUp is the ticket that the reply promises, with Promise; empty: none.
+	FollowUp string
+	Promise  *Promise
 }
 
 // Ticket is one message and its life, as stored in the ticket bucket and carried
@@ -111,7 +116,10 @@ type Ticket struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Intent      string            `json:"intent"`
 	Urgent      bool              `json:"urgent,omitempty"`
-	Crowd       bool              `json:"crowd,omitempty"` // one of too many urgent ones: it goes as any other
+	Crowd       bool              `json:"crowd,omitempty"`    // one of too many urgent ones: it goes as any other
+	Entities    []Entity          `json:"entities,omitempty"` // that the message names, at most 16
+	Mood        Mood              `json:"mood,omitempty"`
+	Turn        int               `json:"turn,omitempty"` // counts the customer's messages of the session
 
 	AcceptedAt time.Time  `json:"accepted_at"`
 	Deadline   time.Time  `json:"deadline"` // acceptance + max_wait: the latest route decision
@@ -127,6 +135,10 @@ type Ticket struct {
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
 	RetryOf  string    `json:"retry_of,omitempty"` // the ended ticket whose question this asks again
 
+	Parent   string   `json:"parent,omitempty"`    // the ticket that this follows up
+	FollowUp string   `json:"follow_up,omitempty"` // the ticket that the reply promises
+	Promise  *Promise `json:"promise,omitempty"`   // as it was made; the present state is the queue's to tell
+
 	Handoff *Handoff `json:"handoff,omitempty"` // nil: people were not asked
 
 	Deed *Deed `json:"deed,omitempty"` // that the ticket set out to do
@@ -139,6 +151,8 @@ type Ticket struct {
 	Vendor string `json:"vendor,omitempty"`
 	Model  string `json:"model,omitempty"`
 	Usage  *Usage `json:"usage,omitempty"`
+
+	Foreign bool `json:"foreign,omitempty"` // the reply is in another script than the customer's
 }
 
 // Answer puts an answer into the ticket and ends it at now. The caller stores it.
@@ -149,7 +163,8 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	}
 	t.Route, t.Reason, t.Reply = a.Route, a.Reason, &a.Reply
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
-	t.Asks = a.Asks
+	t.Asks, t.Foreign = a.Asks, a.Foreign
+	t.FollowUp, t.Promise = a.FollowUp, a.Promise
 }
 
 // GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.

@@ -22,6 +22,7 @@ func fullTicket() Ticket {
 		ID: "t_AAAAAAAAAAAAAAAAAAAAAAAAAA", Tenant: "demo", Session: "s_BBBBBBBBBBBBBBBBBBBBBBBBBB", Lane: High, Status: Queued,
 		Message: "我的订单 <1234> & \"more\"", CMID: "c1", Language: Chinese, Phone: "+8613800138000", CallbackURL: "https://shop.example/a?b=1&c=2",
 		Customer: &Customer{ID: "42", Name: "Li"}, Metadata: map[string]string{"shop": "1", "page": "cart"}, Intent: "complaint", Urgent: true,
+		Entities: []Entity{{Kind: EntityOrder, Value: "1234", Start: 14, End: 18}}, Mood: MoodAngry, Turn: 2,
 		AcceptedAt: noon, Deadline: noon.Add(10 * time.Second), DecidedAt: &later, StartedAt: &later,
 		LaneSeq: 7, Seq: 3, Attempts: 1,
 	}
@@ -48,12 +49,21 @@ func wire() map[string]any {
 		Reply: Reply{Text: "1. 几点?", HTML: "<ol><li>几点?</li></ol>", Locale: Chinese, Sources: []Source{}, Choices: []Choice{{ID: "hours", Text: "几点?"}}},
 		Route: RouteFAQ, Reason: ReasonPredictedWait,
 	}, noon.Add(2*time.Second))
+	promising := fullTicket()
+	owed := Promise{Channel: ChannelSMS, Status: Promised, DueAt: noon.Add(30 * time.Minute)}
+	promising.Answer(Answer{
+		Reply: Reply{Text: "Later.", HTML: "<p>Later.</p>", Locale: English, Sources: []Source{}}, Route: RouteTemplate,
+		Reason: ReasonOverdue, FollowUp: FollowUpID(promising.ID), Promise: &owed,
+	}, noon.Add(10*time.Second))
+	followUp := promising.FollowUpTo(noon, 30*time.Minute)
 	in := done.InEvent()
 	in.Seq = 3
 	return map[string]any{
 		"ticket_fresh": fresh, "ticket_answered": done, "ticket_cancelled": cancelled, "ticket_dead": dead,
 		"ticket_offered": offered, "event_offered": offered.FinalEvent(), "event_in": in, "event_answered": done.FinalEvent(), "event_cancelled": cancelled.FinalEvent(),
-		"delta": Delta{Ticket: done.ID, Attempt: 2, I: 0, Text: " piece\n"},
+		"ticket_promising": promising, "ticket_follow_up": followUp,
+		"event_promise": PromiseEvent(followUp.ID, promising.ID, owed, noon),
+		"delta":         Delta{Ticket: done.ID, Attempt: 2, I: 0, Text: " piece\n"},
 	}
 }
 

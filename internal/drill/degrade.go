@@ -131,13 +131,25 @@ func isGeneric(reply string) bool {
 		if in.Name != rules.Other {
 			continue
 		}
-		for _, text := range in.Template {
-			if reply == text {
+		for _, texts := range in.Template {
+			if slices.ContainsFunc(texts, func(text string) bool { return says(reply, text) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// says reports whether a reply is a wording with its gaps filled in.
+func says(reply, wording string) bool {
+	for i, part := range strings.Split(rules.Gap.ReplaceAllString(wording, "\x00"), "\x00") {
+		at := strings.Index(reply, part)
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		reply = reply[at+len(part):]
+	}
+	return reply == ""
 }
 
 func shippedIntents() []rules.Intent {

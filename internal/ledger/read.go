@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,19 @@ func (l *Ledger) Ticket(ctx context.Context, tenant, id string) (TicketRow, erro
 		return TicketRow{}, fmt.Errorf("read ticket: %w", err)
 	}
 	return row, nil
+}
+
+// Promise returns how the promise of a follow-up was last recorded, as JSON, or ErrNotFound.
+func (l *Ledger) Promise(ctx context.Context, tenant, followUp string) (json.RawMessage, error) {
+	rows, _ := l.pool.Query(ctx, "select promise from promises where tenant = $1 and id = $2", cleanText(tenant), cleanText(followUp))
+	promise, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[json.RawMessage])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read promise: %w", err)
+	}
+	return promise, nil
 }
 
 // Events returns the session's events with a seq above after, in order, at most limit of them and never more than

@@ -136,11 +136,14 @@ func (q *Queue) enter(ctx context.Context, s Stored) (chat.Ticket, bool, error) 
 // settle writes what an accepting ticket still lacks: its event and its state. A
 // later state that somebody else wrote meanwhile is success.
 func (q *Queue) settle(ctx context.Context, s Stored) (Stored, error) {
-	seq, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn)
-	if err != nil {
-		return s, err
+	if s.Parent == "" {
+		seq, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn)
+		if err != nil {
+			return s, err
+		}
+		s.Seq = seq
 	}
-	s.Seq, s.Status = seq, chat.Queued
+	s.Status = chat.Queued
 	done, err := q.write(ctx, IntakeQueued, s)
 	if !errors.Is(err, ErrLost) {
 		return done, err

@@ -35,7 +35,7 @@ type LaneStanding struct {
 	LaneOrder
 	Depth       int      // accepted and not ended
 	Bound       int      // in force now
-	Unconfirmed []string // live nodes that take messages in and do not obey the order yet
+	Unconfirmed []string // live nodes that put messages into lanes and do not obey the order yet
 }
 
 // Standing tells how a lane stands. Its State is LaneDrained if the lane drains, every
@@ -48,13 +48,15 @@ func (q *Queue) Standing(ctx context.Context, lane chat.Lane) (LaneStanding, err
 	if s.LaneOrder, err = q.LaneOrder(ctx, lane); err != nil {
 		return s, err
 	}
-	nodes, err := q.intakes(ctx)
-	if err != nil {
-		return s, err
-	}
-	for node, c := range nodes {
-		if c[lane] < s.Rev {
-			s.Unconfirmed = append(s.Unconfirmed, node)
+	for _, prefix := range []string{intakePrefix, innerPrefix} {
+		nodes, err := q.intakes(ctx, prefix)
+		if err != nil {
+			return s, err
+		}
+		for node, c := range nodes {
+			if c[lane] < s.Rev {
+				s.Unconfirmed = append(s.Unconfirmed, node)
+			}
 		}
 	}
 	slices.Sort(s.Unconfirmed)
@@ -75,7 +77,7 @@ func (q *Queue) Standing(ctx context.Context, lane chat.Lane) (LaneStanding, err
 
 // Intakes returns the live nodes that take messages in.
 func (q *Queue) Intakes(ctx context.Context) ([]string, error) {
-	nodes, err := q.intakes(ctx)
+	nodes, err := q.intakes(ctx, intakePrefix)
 	if err != nil {
 		return nil, err
 	}

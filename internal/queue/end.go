@@ -72,7 +72,7 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 // cancelled before its own message reached the talk log gets that event first. A dead
 // letter is kept before the story is told, which shows that it was.
 func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
-	if s.Seq == 0 {
+	if s.Seq == 0 && s.Parent == "" {
 		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 			return err
 		}
 	}
-	if _, err := q.appendEvent(ctx, p.event, &s.Ticket, slotFinal); err != nil {
+	if err := q.tellEnd(ctx, p.event, &s.Ticket); err != nil {
 		return err
 	}
 	if s.Dead {
@@ -97,6 +97,24 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 		return q.discard(ctx, p.lane, &s.Ticket)
 	}
 	return q.ack(ctx, p.lane, j)
+}
+
+// tellEnd writes the final event, and what the end means for a promise.
+func (q *Queue) tellEnd(ctx context.Context, p Point, t *chat.Ticket) error {
+	if t.Reason == chat.ReasonUnpromised {
+		return q.forgetPromise(ctx, t.ID)
+	}
+	seq, err := q.appendEvent(ctx, p, t, slotFinal)
+	if err != nil {
+		return err
+	}
+	if t.FollowUp != "" {
+		return q.tellPromised(ctx, t)
+	}
+	if t.Parent != "" {
+		return q.followedUp(ctx, t, seq)
+	}
+	return nil
 }
 
 // tell puts the ended ticket into the stories, once.

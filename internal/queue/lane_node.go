@@ -43,7 +43,7 @@ func (l *Lanes) confirm(ctx context.Context) {
 		}
 		limited, cancel := context.WithTimeout(ctx, readLimit)
 		defer cancel()
-		if err := l.queue.confirmOrders(limited, l.cfg.Node, now); err != nil {
+		if err := l.queue.confirmOrders(limited, l.key(), now); err != nil {
 			l.complain(ctx, err)
 			return
 		}
@@ -51,7 +51,7 @@ func (l *Lanes) confirm(ctx context.Context) {
 	})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readLimit)
 	defer cancel()
-	if err := l.queue.steering.Purge(ctx, intakePrefix+l.cfg.Node, jetstream.PurgeTTL(time.Minute)); err != nil {
+	if err := l.queue.steering.Purge(ctx, l.key(), jetstream.PurgeTTL(time.Minute)); err != nil {
 		l.log.Warn().Err(err).Msg("this node counts as live for a while more")
 	}
 }
@@ -72,27 +72,40 @@ func (l *Lanes) obeyed(told confirmed) confirmed {
 	return now
 }
 
-const intakePrefix = "node."
+// The keys of the nodes that take messages in, and of those that only put follow-ups into
+// lanes.
+const (
+	intakePrefix = "node."
+	innerPrefix  = "inner."
+)
 
-// confirmOrders writes what a node obeys, for intakeTTL.
-func (q *Queue) confirmOrders(ctx context.Context, node string, c confirmed) error {
+// key is where the node confirms.
+func (l *Lanes) key() string {
+	if l.cfg.Intake {
+		return intakePrefix + l.cfg.Node
+	}
+	return innerPrefix + l.cfg.Node
+}
+
+// confirmOrders writes what a node obeys under its key, for intakeTTL.
+func (q *Queue) confirmOrders(ctx context.Context, key string, c confirmed) error {
 	body, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("encode what node %s obeys: %w", node, err)
+		return fmt.Errorf("encode what %s obeys: %w", key, err)
 	}
-	msg := &nats.Msg{Subject: bucketSubject(steeringBucket, intakePrefix+node), Data: body}
+	msg := &nats.Msg{Subject: bucketSubject(steeringBucket, key), Data: body}
 	_, err = q.js.PublishMsg(ctx, msg, jetstream.WithMsgTTL(intakeTTL))
 	return refusal("confirm the orders of the lanes", err)
 }
 
-// intakes returns, by node, what every live node that takes messages in obeys.
-func (q *Queue) intakes(ctx context.Context) (map[string]confirmed, error) {
+// intakes returns, by node, what every live node under a prefix obeys.
+func (q *Queue) intakes(ctx context.Context, prefix string) (map[string]confirmed, error) {
 	stream, err := q.js.Stream(ctx, "KV_"+steeringBucket)
 	if err != nil {
 		return nil, fmt.Errorf("list who takes messages in: %w", err)
 	}
 	// A consumer may read from a replica that lags; the stream's info comes from the leader.
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(steeringBucket, intakePrefix+"*")))
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(steeringBucket, prefix+"*")))
 	if err != nil {
 		return nil, fmt.Errorf("list who takes messages in: %w", err)
 	}
@@ -110,20 +123,22 @@ func (q *Queue) intakes(ctx context.Context) (map[string]confirmed, error) {
 		if err := json.Unmarshal(entry.Value(), &c); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", key, err)
 		}
-		nodes[strings.TrimPrefix(key, intakePrefix)] = c
+		nodes[strings.TrimPrefix(key, prefix)] = c
 	}
 	return nodes, nil
 }
 
 // forgetIntakes removes all nodes that confirmed anything.
 func (q *Queue) forgetIntakes(ctx context.Context) error {
-	nodes, err := q.intakes(ctx)
-	if err != nil {
-		return err
-	}
-	for node := range nodes {
-		if err := q.steering.Purge(ctx, intakePrefix+node, jetstream.PurgeTTL(time.Minute)); err != nil {
-			return fmt.Errorf("remove node %s: %w", node, err)
+	for _, prefix := range []string{intakePrefix, innerPrefix} {
+		nodes, err := q.intakes(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		for node := range nodes {
+			if err := q.steering.Purge(ctx, prefix+node, jetstream.PurgeTTL(time.Minute)); err != nil {
+				return fmt.Errorf("remove node %s: %w", node, err)
+			}
 		}
 	}
 	return nil

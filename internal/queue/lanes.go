@@ -20,6 +20,9 @@ type LanesConfig struct {
 	// Intake says that the process takes messages in: it passes Enter with each, and
 	// confirms the orders that it obeys.
 	Intake bool
+	// Promises says that the process puts follow-ups into lanes, which is no intake but
+	// passes Enter and confirms as one does.
+	Promises bool
 	// Answer makes the answer of a ticket without a vendor. Nil: to answer what waits in
 	// a lane is left to other processes.
 	Answer func(t *chat.Ticket, reason chat.Reason) chat.Answer
@@ -88,7 +91,7 @@ func (l *Lanes) Run(ctx context.Context) error {
 	}
 	var work sync.WaitGroup
 	work.Go(func() { follow(ctx, l.queue.nc, l.queue.steering, orderPrefix+"*", l.read) })
-	if l.cfg.Intake {
+	if l.enters() {
 		work.Go(func() { l.confirm(ctx) })
 	}
 	work.Go(func() { l.watchDrains(ctx) })
@@ -121,6 +124,9 @@ func (l *Lanes) Enter(lane chat.Lane) (leave func(), open bool) {
 	return sync.OnceFunc(func() { l.leave(lane) }), true
 }
 
+// enters reports whether the process puts anything into a lane.
+func (l *Lanes) enters() bool { return l.cfg.Intake || l.cfg.Promises }
+
 func (l *Lanes) leave(lane chat.Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,10 +138,10 @@ func (l *Lanes) leave(lane chat.Lane) {
 
 // read reads all orders and puts them into force together.
 func (l *Lanes) read(ctx context.Context) {
-	if l.cfg.Intake && !l.joined {
+	if l.enters() && !l.joined {
 		// In this order: whoever drains a lane and does not see this node yet may be sure
 		// that it will see the order.
-		if err := l.queue.confirmOrders(ctx, l.cfg.Node, nil); err != nil {
+		if err := l.queue.confirmOrders(ctx, l.key(), nil); err != nil {
 			l.complain(ctx, err)
 			return
 		}

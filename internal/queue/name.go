@@ -13,6 +13,8 @@ const (
 	deadStream    = "DEAD"
 	handoffStream = "HANDOFF"
 	auditStream   = "AUDIT"
+	promiseStream = "PROMISE"
+	outboxStream  = "OUTBOX"
 
 	ticketBucket   = "tickets"
 	sessionBucket  = "sessions"
@@ -24,11 +26,12 @@ const (
 	steeringBucket = "steering"
 	operatorBucket = "operators"
 	claimBucket    = "claims"
-	faqBucket      = "faq"
+	promiseBucket  = "promises"
 	answerBucket   = "answers"
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
+	faqBucket       = "faq"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
@@ -61,6 +64,10 @@ func questionFilter(tenant, session string) string {
 }
 
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
+
+func outboxSubject(id string) string { return "outbox." + id }
+
+func promiseSubject(id string) string { return "promise." + id }
 
 func deadSubject(ticket string) string { return "dead." + ticket }
 

@@ -47,6 +47,23 @@ const (
 // ClaimPoint returns the write point of a claim's state.
 func ClaimPoint(state chat.ClaimState) Point { return Point("claim." + string(state)) }
 
+// The writes of a promise, besides those of its follow-up's ticket, in their order.
+const (
+	PromiseOpen   Point = "promise.open"   // the promise is noted, before the end of the parent names it
+	PromiseMade   Point = "promise.made"   // the customer's session is told of it
+	PromiseAnswer Point = "promise.answer" // the follow-up's answer is noted
+	PromiseTurn   Point = "promise.turn"   // it becomes met, sent, broken or cancelled
+	PromiseOutbox Point = "promise.outbox" // the notice enters the outbox
+	PromiseTold   Point = "promise.told"   // the session is told of the turn
+	PromiseKept   Point = "promise.kept"   // how it ended is kept
+	PromiseClosed Point = "promise.closed" // it is open no more
+)
+
+// PromisePoints returns all write points of a promise.
+func PromisePoints() []Point {
+	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
+}
+
 // The writes of a repair, which the life of a healthy ticket does without.
 const (
 	StrayStore Point = "stray.store" // a message that its lane does not deliver is stored anew

@@ -83,11 +83,14 @@ type Queue struct {
 	steering  jetstream.KeyValue
 	operators jetstream.KeyValue
 	claims    jetstream.KeyValue
-	faq       jetstream.KeyValue
+	promises  jetstream.KeyValue
+	kept      jetstream.Stream // promises that are open no more
+	outbox    jetstream.Stream
 	answers   jetstream.KeyValue
 
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
+	faq       jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -106,7 +109,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
-	for _, open := range []func(context.Context) error{q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openBuckets, q.openAnswers} {
+	for _, open := range []func(context.Context) error{
+		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets, q.openAnswers,
+	} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -191,9 +196,10 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
-		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
+		{&q.promises, jetstream.KeyValueConfig{Bucket: promiseBucket, LimitMarkerTTL: time.Minute}},
 		{&q.knowledge, jetstream.KeyValueConfig{Bucket: knowledgeBucket, History: KeepVersions}},
 		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
+		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

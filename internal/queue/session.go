@@ -22,6 +22,7 @@ type Session struct {
 	TokenHash string `json:"token_hash,omitempty"` // of the token that reopens the session, hex SHA-256
 	Identity  string `json:"identity,omitempty"`   // the verified customer, when there is one
 	Recent    []Mark `json:"recent,omitempty"`     // where the newest events are, oldest first
+	Read      uint64 `json:"read,omitempty"`       // the newest event that the customer has read
 }
 
 // Mark says where an event of the session is in the talk log's stream.

@@ -101,6 +101,14 @@ func (q *Queue) HandBack(ctx context.Context, j *Job, s Stored) error {
 	return err
 }
 
+// Postpone makes a running ticket wait again, its attempt counted, and gives its job to
+// whoever pulls after delay.
+func (q *Queue) Postpone(ctx context.Context, j *Job, s Stored, delay time.Duration) error {
+	_, err := q.requeue(ctx, s)
+	j.HandBack(delay)
+	return err
+}
+
 func (q *Queue) requeue(ctx context.Context, s Stored) (Stored, error) {
 	s.Status = chat.Queued
 	s.DecidedAt, s.StartedAt = nil, nil

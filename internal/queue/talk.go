@@ -21,7 +21,11 @@ const appendTries = 20
 // gapless and the event single: head first, then our own subject, then the publish
 // that expects that head.
 func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot string) (uint64, error) {
-	event := eventOf(t, slot)
+	return q.appendAs(ctx, p, t, slot, eventOf(t, slot))
+}
+
+// appendAs adds an event of a ticket in a slot of its own, in the same way.
+func (q *Queue) appendAs(ctx context.Context, p Point, t *chat.Ticket, slot string, event chat.Event) (uint64, error) {
 	subject, filter := talkSubject(t, slot), talkFilter(t.Tenant, t.Session)
 	for range appendTries {
 		head, at, err := q.last(ctx, filter)

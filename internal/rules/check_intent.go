@@ -6,8 +6,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-
-	"sluice/internal/chat"
 )
 
 // Bounds of what one intent holds.
@@ -97,20 +95,5 @@ func (d *document) checkPattern(path, p string) {
 	}
 	if re.MatchString("") {
 		d.fault(path, "must not fit the empty text")
-	}
-}
-
-func (d *document) checkTemplate(path string, template map[string]string) {
-	for _, lang := range []string{chat.Chinese, chat.English} {
-		if strings.TrimSpace(template[lang]) == "" {
-			d.fault(path+"."+lang, "must be given")
-		}
-	}
-	for lang, text := range template {
-		if !language.MatchString(lang) {
-			d.fault(fmt.Sprintf("%s.%s", path, strings.Trim(quote(lang), `"`)), "must be a language code of two letters")
-		} else if n := len([]rune(text)); n > maxTemplate {
-			d.fault(path+"."+lang, "must hold at most %d characters, has %d", maxTemplate, n)
-		}
 	}
 }

@@ -19,6 +19,12 @@ func (d *document) decode(node ast.Node, out reflect.Value, path string) {
 	if out.Type() == reflect.TypeFor[Model]() && isText(node) {
 		out = out.FieldByName("Name")
 	}
+	if out.Type() == reflect.TypeFor[Texts]() && node.Type() != ast.SequenceType {
+		one := Texts{""}
+		d.scalar(node, reflect.ValueOf(&one[0]).Elem(), path)
+		out.Set(reflect.ValueOf(one))
+		return
+	}
 	switch out.Kind() {
 	case reflect.Pointer:
 		d.optional(node, out, path)

@@ -64,7 +64,7 @@ func blank(t reflect.Type) reflect.Value {
 	case *Endpoint:
 		p.Weight = 1
 	case *Allowance:
-		p.Weight = 1
+		p.Weight, p.Language = 1, chat.English
 	case *QuietHours:
 		p.Zone = "UTC"
 	}

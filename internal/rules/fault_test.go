@@ -96,6 +96,16 @@ var faulty = []struct {
 	{"other off", "intents:\n  - {name: other, off: true}\n", []string{"r.yaml:2:19: intents[0].off: must be false for other: its template is the last answer of all"}},
 	{"off by a wrong name", "intents:\n  - {name: promos, off: true}\n", []string{`r.yaml:2:20: intents[0].off: is for shipped intents, and there is none named "promos"`}},
 	{"template", "intents:\n  - name: x\n    template: {zh: 一}\n", []string{"r.yaml:3:5: intents[0].template.en: must be given"}},
+	{"template of another shape", "intents:\n  - name: x\n    template: {zh: 一, en: {a: b}}\n", []string{"r.yaml:3:23: intents[0].template.en: must be a text (in quotes if need be), is a mapping"}},
+	{"wordings", "intents:\n  - name: x\n    template:\n      zh: [一, '', 一]\n      en: []\n", []string{
+		"r.yaml:4:15: intents[0].template.zh[1]: must not be blank",
+		"r.yaml:4:19: intents[0].template.zh[2]: must be unique",
+		"r.yaml:5:7: intents[0].template.en: must be given",
+	}},
+	{"gap", "intents:\n  - name: x\n    template: {zh: '{order}', en: ['a', '{user} b']}\n", []string{
+		"r.yaml:3:16: intents[0].template.zh: must hold a text without gaps, for messages that name nothing",
+		"r.yaml:3:41: intents[0].template.en[1]: must hold no other gaps than {order}, {tracking}, {name}, holds {user}",
+	}},
 
 	{"same key", "replicas: 1\nreplicas: 3\n", []string{`r.yaml:2:1: mapping key "replicas" already defined at [1:1]`}},
 	{"open bracket", "lanes: {\n", []string{"r.yaml:1:8: could not find flow mapping end token '}'"}},

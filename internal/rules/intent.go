@@ -35,13 +35,13 @@ func (d *document) completeIntent(path string, in *Intent, shipped Intent) {
 	if !given("patterns") {
 		in.Patterns = shipped.Patterns
 	}
-	for lang, text := range shipped.Template {
+	for lang, texts := range shipped.Template {
 		if given("template." + lang) {
 			continue
 		}
 		if in.Template == nil {
-			in.Template = map[string]string{}
+			in.Template = map[string]Texts{}
 		}
-		in.Template[lang] = text
+		in.Template[lang] = texts
 	}
 }

@@ -115,7 +115,7 @@ func TestATenantHasTheRateOfAllUnlessItHasItsOwn(t *testing.T) {
 	r, err := Parse("r.yaml", []byte(`
 tenants:
   shop: {weight: 2.5, burst: 7}
-  123: {qps: 3, tokens_per_minute: 9000, daily: 500}
+  123: {qps: 3, tokens_per_minute: 9000, daily: 500, language: zh}
   plain:
 intake: {tenant: {qps: 20}}
 `))
@@ -123,8 +123,8 @@ intake: {tenant: {qps: 20}}
 		t.Fatal(err)
 	}
 	want := map[string]Allowance{
-		"shop": {Weight: 2.5, QPS: 20, Burst: 7}, "plain": {Weight: 1, QPS: 20, Burst: 200},
-		"123": {Weight: 1, QPS: 3, Burst: 200, TokensPerMinute: 9000, Daily: 500},
+		"shop": {Weight: 2.5, QPS: 20, Burst: 7, Language: "en"}, "plain": {Weight: 1, QPS: 20, Burst: 200, Language: "en"},
+		"123": {Weight: 1, QPS: 3, Burst: 200, TokensPerMinute: 9000, Daily: 500, Language: "zh"},
 	}
 	if !reflect.DeepEqual(r.Tenants, want) {
 		t.Errorf("tenants: %+v, want %+v", r.Tenants, want)

@@ -111,8 +111,9 @@ type Intent struct {
 	// Patterns are RE2 expressions on the folded text: NFKC, lower case. One that fits
 	// decides while the classifier knows fewer than 20 examples, and is evidence after that.
 	Patterns []string `yaml:"patterns"`
-	// Template is the answer without a model, by language; "zh" and "en" are required.
-	Template map[string]string `yaml:"template"`
+	// Template is the answer without a model, by language, in one or several wordings; "zh"
+	// and "en" are required.
+	Template map[string]Texts `yaml:"template"`
 }
 
 // Cache says how long things are kept; 0 keeps none.

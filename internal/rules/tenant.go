@@ -16,6 +16,9 @@ type Allowance struct {
 	Burst           int     `yaml:"burst"`             // as in Tenant, which is the default
 	TokensPerMinute int     `yaml:"tokens_per_minute"` // of all its messages; 0: no limit, the default
 	Daily           int     `yaml:"daily"`             // messages a day by UTC; 0: no limit, the default
+	// Language is that of replies where a customer's messages and locale tell none: zh or en.
+	// Defaults to en.
+	Language string `yaml:"language"`
 }
 
 // maxWeight is far beyond any order in which waiters can be served.
@@ -44,6 +47,9 @@ func (d *document) checkTenants(all map[string]Allowance) {
 		}
 		if a.Weight <= 0 || a.Weight > maxWeight {
 			d.fault(path+".weight", "must be above 0 and at most %d, is %v", maxWeight, a.Weight)
+		}
+		if a.Language != chat.Chinese && a.Language != chat.English {
+			d.fault(path+".language", "must be %s or %s, is %s", chat.Chinese, chat.English, quote(a.Language))
 		}
 		d.count(path+".qps", a.QPS, 1, 0)
 		d.count(path+".burst", a.Burst, 1, 0)

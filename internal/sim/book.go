@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"sluice/internal/chat"
 )
 
 //go:embed phrases.json
 var phrases []byte
 
-// Languages that the model answers in. A text with any Han character is Chinese: mixed
-// messages come from people who read Chinese.
+// Languages that the model answers in, by the text of the question.
 const (
 	chinese = "zh"
 	english = "en"
@@ -105,10 +106,8 @@ func mentions(s, lang string, words []string) bool {
 }
 
 func languageOf(s string) string {
-	for _, r := range s {
-		if unicode.Is(unicode.Han, r) {
-			return chinese
-		}
+	if chat.Language(s, "") == chat.Chinese {
+		return chinese
 	}
 	return english
 }

@@ -1,0 +1,120 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
+)
+
+// The outbox is bounded by count and by age. A full one refuses new notices: what they were
+// to tell is shown as broken.
+const (
+	maxOutbox  = 100_000
+	keepOutbox = 90 * 24 * time.Hour
+)
+
+// Notice is a text message to be sent: that there is an answer, never the answer.
+type Notice struct {
+	ID       string    `json:"id"` // of the follow-up; there is one notice of each
+	Tenant   string    `json:"tenant"`
+	Session  string    `json:"session"`
+	Parent   string    `json:"parent"`
+	Channel  string    `json:"channel"`
+	Phone    string    `json:"phone"` // E.164
+	Language string    `json:"language"`
+	Code     string    `json:"code"` // short, for people
+	DueAt    time.Time `json:"due_at"`
+	At       time.Time `json:"at"`
+
+	Seq uint64 `json:"-"` // its place; a later notice has a greater one
+}
+
+// openOutbox makes the stream of the notices.
+func (q *Queue) openOutbox(ctx context.Context) (err error) {
+	q.outbox, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: outboxStream, Subjects: []string{"outbox.>"}, Storage: jetstream.FileStorage,
+		MaxMsgs: maxOutbox, Discard: jetstream.DiscardNew, MaxAge: keepOutbox,
+		Replicas: q.cfg.Replicas, AllowDirect: false,
+	})
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", outboxStream, err)
+	}
+	return nil
+}
+
+// enterOutbox puts the notice of a promise into the outbox, once.
+func (q *Queue) enterOutbox(ctx context.Context, o *Owed) error {
+	if err := q.before(PromiseOutbox, o.ID); err != nil {
+		return err
+	}
+	body, err := json.Marshal(Notice{
+		ID: o.ID, Tenant: o.Tenant, Session: o.Session, Parent: o.Parent, Channel: o.Channel, Phone: o.Phone,
+		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At,
+	})
+	if err != nil {
+		return fmt.Errorf("encode notice %s: %w", o.ID, err)
+	}
+	err = decided(ctx, func() error {
+		_, err := q.js.Publish(ctx, outboxSubject(o.ID), body, jetstream.WithExpectLastSequencePerSubject(0))
+		return err
+	})
+	if err != nil && !outpaced(err) {
+		return refusal("put notice "+o.ID+" into the outbox", err)
+	}
+	return nil
+}
+
+// roomOutbox reports whether the outbox takes a notice now.
+func (q *Queue) roomOutbox(ctx context.Context) (bool, error) {
+	n, err := q.NoticeCount(ctx)
+	return n < maxOutbox, err
+}
+
+// NoticeCount returns how many notices the outbox holds.
+func (q *Queue) NoticeCount(ctx context.Context) (int, error) {
+	info, err := q.outbox.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count the notices: %w", err)
+	}
+	return int(info.State.Msgs), nil
+}
+
+// Notices returns up to limit notices, the newest first, of those with a Seq less than
+// before; 0 begins with the newest of all.
+func (q *Queue) Notices(ctx context.Context, before uint64, limit int) ([]Notice, error) {
+	info, err := q.outbox.Info(ctx, jetstream.WithDeletedDetails(true))
+	if err != nil {
+		return nil, fmt.Errorf("list the notices: %w", err)
+	}
+	next, gone := info.State.LastSeq, info.State.Deleted
+	if before > 0 {
+		next = min(next, before-1)
+	}
+	slices.Sort(gone)
+	var all []Notice
+	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
+		if _, found := slices.BinarySearch(gone, next); found {
+			continue
+		}
+		raw, err := q.outbox.GetMsg(ctx, next)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the notices: %w", err)
+		}
+		n := Notice{Seq: raw.Sequence}
+		if err := json.Unmarshal(raw.Data, &n); err != nil {
+			return nil, fmt.Errorf("decode notice %d: %w", raw.Sequence, err)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
