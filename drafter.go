@@ -13,6 +13,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/faq"
 	"sluice/internal/gate"
+	"sluice/internal/mask"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -200,13 +201,14 @@ func (d drafter) ask(ctx context.Context, prompt string) (string, error) {
 	defer d.granter.EndTurn(a.Tenant, a.Session, a.Ticket)
 	caller := gate.NewCaller(d.granter, a, permit)
 	defer caller.Close()
+	book := mask.New() // a phrasing may be what a customer wrote
 	got, err := d.model.GenerateContent(gate.WithCaller(ctx, caller),
-		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}, llms.WithMaxTokens(draftTokens))
+		[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, book.Hide(prompt, true))}, llms.WithMaxTokens(draftTokens))
 	if err != nil {
 		return "", fmt.Errorf("ask the model: %w", err)
 	}
 	if len(got.Choices) == 0 {
 		return "", errNoPhrasings
 	}
-	return got.Choices[0].Content, nil
+	return book.Show(got.Choices[0].Content), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sluice/internal/cache"
 	"sluice/internal/chat"
 	"sluice/internal/knowledge"
 	"sluice/internal/queue"
@@ -109,16 +110,20 @@ func TestEachProcessAnswersFromTheNewestVersion(t *testing.T) {
 			}
 		}
 		both("") // rules with vendors of their own have no shipped documents
-		if k := one.live.knowledge(); k.Index != nil {
+		if k := one.live.knowledge(); k.Index != nil || one.live.knowledge().Version() != cache.None {
 			t.Errorf("%+v", k)
 		}
 		one.changes(map[string]string{"lamp.md": "The lamp costs ten."})
 		both("") // a draft is not in force
 		first := one.publishes()
 		both("The lamp costs ten.")
+		ten := one.live.knowledge().Version()
 		two.changes(map[string]string{"lamp.md": "The lamp costs twelve.", "chair.md": "The chair costs five."})
 		second := two.publishes()
 		both("The lamp costs twelve.")
+		if twelve := one.live.knowledge().Version(); twelve == ten || twelve != two.live.knowledge().Version() {
+			t.Errorf("answers from version %q may be given in version %q", ten, twelve)
+		}
 		v, err := one.queue.Knowledge(t.Context())
 		if err == nil {
 			_, err = one.queue.RollbackKnowledge(t.Context(), v, first, queue.Authorship{Actor: "admin", Reason: "wrong"})
@@ -127,6 +132,9 @@ func TestEachProcessAnswersFromTheNewestVersion(t *testing.T) {
 			t.Fatalf("revision %d, %v", v.Rev, err)
 		}
 		both("The lamp costs ten.")
+		if again := two.live.knowledge().Version(); again != ten {
+			t.Errorf("the same documents are version %q, then %q", ten, again)
+		}
 		one.stop()
 		one = w.reads(w.rules, true) // a restart
 		both("The lamp costs ten.")

@@ -31,11 +31,11 @@ const knowledgePage = 1000
 // KnowledgeState is what is published, what is answered from, and what the draft changes.
 type KnowledgeState struct {
 	KnowledgeRevision
-	InForce   KnowledgeInForce  `json:"in_force"`
-	Draft     []DocumentChange  `json:"draft" nullable:"false" doc:"what the next publication changes, by name; the first 1,000"`
-	Changes   int               `json:"changes" doc:"how many there are in all"`
-	Published []DocumentOfState `json:"published" nullable:"false" doc:"by name"`
-	Next      string            `json:"next,omitempty" doc:"ask again with after; left out: there are no more"`
+	InForce   KnowledgeInForce    `json:"in_force"`
+	Draft     []DocumentChange    `json:"draft" nullable:"false" doc:"what the next publication changes, by name; the first 1,000"`
+	Changes   int                 `json:"changes" doc:"how many there are in all"`
+	Published []PublishedDocument `json:"published" nullable:"false" doc:"by name"`
+	Next      string              `json:"next,omitempty" doc:"ask again with after; left out: there are no more"`
 }
 
 // KnowledgeInForce is what the node that was asked answers from.
@@ -45,8 +45,8 @@ type KnowledgeInForce struct {
 	Fault    string `json:"fault,omitempty" doc:"why a newer revision is not in force"`
 }
 
-// DocumentOfState is a published document.
-type DocumentOfState struct {
+// PublishedDocument is one of the newest version.
+type PublishedDocument struct {
 	Name   string `json:"name"`
 	Size   int    `json:"size" doc:"in bytes"`
 	Origin string `json:"origin,omitempty" doc:"shipped, or folder: the rules' folder; left out: operators"`
@@ -144,7 +144,7 @@ func (a *API) knowledge(ctx context.Context, in *knowledgeInput) (*knowledgeOutp
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := &knowledgeOutput{KnowledgeState{KnowledgeRevision: knowledgeRevision(v), Draft: []DocumentChange{}, Published: []DocumentOfState{}}}
+	out := &knowledgeOutput{KnowledgeState{KnowledgeRevision: knowledgeRevision(v), Draft: []DocumentChange{}, Published: []PublishedDocument{}}}
 	for _, c := range changes {
 		if change := compare(documents, c); change.Change != "" {
 			if out.Body.Changes++; out.Body.Changes <= knowledgePage {
@@ -158,7 +158,7 @@ func (a *API) knowledge(ctx context.Context, in *knowledgeInput) (*knowledgeOutp
 	}
 	to := min(len(documents), from+in.Limit)
 	for _, d := range documents[from:to] {
-		out.Body.Published = append(out.Body.Published, DocumentOfState{Name: d.Name, Size: d.Size, Origin: d.Origin})
+		out.Body.Published = append(out.Body.Published, PublishedDocument{Name: d.Name, Size: d.Size, Origin: d.Origin})
 	}
 	if to < len(documents) {
 		out.Body.Next = documents[to-1].Name

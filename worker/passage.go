@@ -95,7 +95,7 @@ func credits(sources map[int]chat.Source, language string) string {
 	for _, number := range slices.Sorted(maps.Keys(sources)) {
 		title := escaper.Replace(sources[number].Title)
 		if address := sources[number].URL; address != "" {
-			title = "[" + title + "](<" + strings.ReplaceAll(address, ">", "%3E") + ">)"
+			title = "[" + title + "](" + closer.Replace(address) + ")"
 		}
 		names = append(names, fmt.Sprintf("[%d] %s", number, title))
 	}
@@ -104,6 +104,9 @@ func credits(sources map[int]chat.Source, language string) string {
 	}
 	return "\n\nSources: " + strings.Join(names, "; ")
 }
+
+// closer keeps an address from ending the link that it is in.
+var closer = strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E")
 
 // escaper keeps a title from being read as Markdown.
 var escaper = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "`", "\\`", "<", `\<`)

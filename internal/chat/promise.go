@@ -54,6 +54,7 @@ func FollowUpID(parent string) string { return DerivedTicketID("follow-up", pare
 func (t *Ticket) FollowUpTo(now time.Time, wait time.Duration) Ticket {
 	f := t.Again(FollowUpID(t.ID), now)
 	f.Lane, f.Parent, f.RetryOf, f.Urgent = Deferred, t.ID, "", false
+	f.Entities, f.Mood, f.Turn = t.Entities, t.Mood, t.Turn
 	f.Seq, f.Deadline = t.Seq, now.Add(wait)
 	return f
 }

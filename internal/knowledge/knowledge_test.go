@@ -17,6 +17,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/intent"
+	"sluice/internal/rules"
 )
 
 func shopOf(t testing.TB) *Index {
@@ -79,6 +80,11 @@ func TestTheThresholdPartsWhatIsKnownFromWhatIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shipped, err := rules.Parse("shipped", rules.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	threshold, passages := shipped.Knowledge.Threshold, shipped.Knowledge.Passages
 	known, foreign := map[string][]Question{}, map[string][]Question{}
 	for _, q := range questionsOf(t) {
 		known[q.Language] = append(known[q.Language], q)
@@ -89,7 +95,7 @@ func TestTheThresholdPartsWhatIsKnownFromWhatIsNot(t *testing.T) {
 		}
 	}
 	for _, language := range []string{chat.Chinese, chat.English} {
-		in, out := Covered(x, known[language], 3, Threshold), Covered(x, foreign[language], 3, Threshold)
+		in, out := Covered(x, known[language], passages, threshold), Covered(x, foreign[language], passages, threshold)
 		t.Logf("%s: %.2f of %d known, %.2f of %d foreign", language, in, len(known[language]), out, len(foreign[language]))
 		if in < 0.85 || out > 0.25 {
 			t.Errorf("%s: worse than before", language)

@@ -27,10 +27,6 @@ const fewPassages = 100
 // product number is found all the same.
 const otherLanguage = 0.6
 
-// Threshold is the least that a passage should cover of a question to answer from it,
-// where nobody has chosen another one.
-const Threshold = 0.3
-
 // maxTerms is how much of a long question is looked for: its beginning.
 const maxTerms = 300
 

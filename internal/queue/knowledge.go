@@ -71,7 +71,7 @@ func decodeKnowledge(body []byte, rev uint64) (v KnowledgeVersion, _ error) {
 // KnowledgeHistory returns every version that is kept, newest first.
 func (q *Queue) KnowledgeHistory(ctx context.Context) ([]KnowledgeVersion, error) {
 	all := []KnowledgeVersion{}
-	err := q.walk(ctx, knowledgeBucket, currentKey, func(raw *jetstream.RawStreamMsg) error {
+	err := q.walk(ctx, knowledgeBucket, currentKey, 0, func(raw *jetstream.RawStreamMsg) error {
 		v, err := decodeKnowledge(raw.Data, raw.Sequence)
 		all = append(all, v)
 		return err
@@ -86,14 +86,15 @@ func (q *Queue) FollowKnowledge(ctx context.Context, read func(context.Context))
 	follow(ctx, q.nc, q.knowledge, currentKey, read)
 }
 
-// walk calls do for each entry that a bucket's leader has under a filter, oldest write
-// first, until do fails. What is written meanwhile may be among them.
-func (q *Queue) walk(ctx context.Context, bucket, filter string, do func(*jetstream.RawStreamMsg) error) error {
+// walk calls do for each entry that a bucket's leader has under a filter and that was
+// written after a place, oldest write first, until do fails. What is written meanwhile may
+// be among them.
+func (q *Queue) walk(ctx context.Context, bucket, filter string, after uint64, do func(*jetstream.RawStreamMsg) error) error {
 	stream, err := q.js.Stream(ctx, "KV_"+bucket)
 	if err != nil {
 		return fmt.Errorf("read bucket %s: %w", bucket, err)
 	}
-	for seq := uint64(1); ; {
+	for seq := after + 1; ; {
 		raw, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(bucketSubject(bucket, filter)))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return nil

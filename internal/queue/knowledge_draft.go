@@ -47,8 +47,8 @@ func (q *Queue) draft(ctx context.Context, v KnowledgeVersion) ([]Change, uint64
 	}
 	through := stream.CachedInfo().State.LastSeq
 	changes := []Change{}
-	err = q.walk(ctx, documentBucket, draftPrefix+">", func(raw *jetstream.RawStreamMsg) error {
-		if raw.Sequence <= v.Through || raw.Sequence > through {
+	err = q.walk(ctx, documentBucket, draftPrefix+">", v.Through, func(raw *jetstream.RawStreamMsg) error {
+		if raw.Sequence > through {
 			return nil
 		}
 		c := Change{rev: raw.Sequence}
