@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"slices"
 	"strings"
 
 	"sluice/internal/chat"
@@ -101,12 +102,7 @@ func (s *scan) firm(i int, want ...cue) bool {
 	if i-s.cueEnd > 4 {
 		return false
 	}
-	for _, c := range want {
-		if s.cue == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(want, s.cue)
 }
 
 // ordered reports whether what follows a number calls it an order.

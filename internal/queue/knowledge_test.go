@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,15 +42,15 @@ func (w *world) reads(q *Queue, v KnowledgeVersion) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all := ""
+	var all strings.Builder
 	for _, d := range documents {
 		text, err := q.Text(w.t.Context(), d)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		all += d.Name + "=" + text + " "
+		all.WriteString(d.Name + "=" + text + " ")
 	}
-	return all
+	return all.String()
 }
 
 func TestADraftIsPublishedWholeAndVersionsComeBack(t *testing.T) {
