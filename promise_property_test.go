@@ -17,9 +17,6 @@ import (
 	"sluice/internal/sim"
 )
 
-// owingHistories is how many histories one run plays: each takes a second or so.
-const owingHistories = 30
-
 // owing plays steps in which answers are promised for later.
 type owing struct {
 	*trial
