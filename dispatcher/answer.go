@@ -45,7 +45,9 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn, waiting *queue.Sto
 	s.Level = t.Level
 	heeded := d.heed(ctx, j, s)
 	o := outcome{caller: caller}
-	o.answer, o.failed = d.work(gate.WithCaller(ctx, caller), &s, t.history, t.way.Effort)
+	out := d.newStream(&s)
+	o.answer, o.failed = d.work(gate.WithCaller(ctx, caller), &s, t.history, t.way.Effort, out.write)
+	out.close()
 	o.answer.Reason = t.way.Reason
 	if o.failed != nil {
 		o = d.further(ctx, &s, t, o)
@@ -73,7 +75,7 @@ func (d *Dispatcher) further(ctx context.Context, s *queue.Stored, t turn, o out
 	}
 	caller := gate.NewRetrier(d.control, d.ask(s, way.Effort))
 	defer caller.Close()
-	ans, failed := d.work(gate.WithCaller(ctx, caller), s, nil, way.Effort)
+	ans, failed := d.work(gate.WithCaller(ctx, caller), s, t.history, way.Effort, func(string) {})
 	if failed != nil {
 		d.log.Info().Err(failed).Str("ticket", s.ID).Str("route", string(way.Route)).Msg("the next rung failed too")
 		return o
@@ -149,8 +151,8 @@ func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o out
 	}
 }
 
-// work runs the chain within the hard limit of an answer and streams its text.
-func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event, how chat.Effort) (chat.Answer, error) {
+// work runs the chain within the hard limit of an answer; write gets its text as it comes.
+func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.Event, how chat.Effort, write func(string)) (chat.Answer, error) {
 	return d.guarded(s, func() (chat.Answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, d.cfg.Answer)
 		defer cancel()
@@ -159,9 +161,7 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 			defer func() { d.pace.add(time.Since(begun)) }()
 		}
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
-		out := d.newStream(s)
-		defer out.close()
-		return d.worker.Answer(ctx, d.question(s, history), how, out.write)
+		return d.worker.Answer(ctx, d.question(s, history), how, write)
 	})
 }
 

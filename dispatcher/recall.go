@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sluice/internal/chat"
-	"sluice/internal/gate"
 	"sluice/internal/queue"
 )
 
@@ -61,26 +60,10 @@ func (d *Dispatcher) renew(s queue.Stored, how chat.Effort, end func(stopped boo
 		defer func() { <-d.renewing }()
 		ctx, cancel := context.WithTimeout(d.calm, renewLimit)
 		defer cancel()
-		err := d.renewCall(ctx, s, how)
+		err := d.unseen(ctx, s, how)
 		end(d.calm.Err() != nil)
 		if err != nil && d.calm.Err() == nil {
 			d.log.Warn().Err(err).Str("ticket", s.ID).Msg("an old answer could not be made anew, it stands")
 		}
 	})
-}
-
-func (d *Dispatcher) renewCall(ctx context.Context, s queue.Stored, how chat.Effort) error {
-	a := d.ask(&s, how)
-	// Not the ticket's own permit: that one has ended.
-	a.Ticket, a.Lane, a.AcceptedAt, a.Deadline = chat.NewTicketID(), chat.Batch, time.Now(), time.Now().Add(renewLimit)
-	permit, err := d.control.Ask(ctx, a)
-	if err != nil {
-		return err
-	}
-	caller := gate.NewCaller(d.control, a, permit)
-	defer caller.Close()
-	_, err = d.guarded(&s, func() (chat.Answer, error) {
-		return d.worker.Answer(gate.WithCaller(ctx, caller), chat.Question{Ticket: s.Ticket}, how, func(string) {})
-	})
-	return err
 }

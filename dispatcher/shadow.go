@@ -36,28 +36,32 @@ func (d *Dispatcher) shadow(s queue.Stored, how chat.Effort) {
 		log := d.log.Info().Str("ticket", s.ID).Bool("faq", fits).Bool("known", known)
 		if known {
 			begun := time.Now()
-			err := d.shadowCall(ctx, s)
+			err := d.unseen(ctx, s, chat.Effort{Route: chat.RouteRAG, Light: true})
 			log = log.AnErr("rag", err).Int64("rag_ms", time.Since(begun).Milliseconds())
 		}
 		log.Msg("the lower rungs in the shadow")
 	})
 }
 
-// shadowCall answers from the knowledge, and throws the answer away.
-func (d *Dispatcher) shadowCall(ctx context.Context, s queue.Stored) error {
-	how := chat.Effort{Route: chat.RouteRAG, Light: true}
+// unseen works out an answer that its customer does not see, with a call that waits behind
+// everybody's, until ctx ends.
+func (d *Dispatcher) unseen(ctx context.Context, s queue.Stored, how chat.Effort) error {
 	a := d.ask(&s, how)
-	a.Lane, a.Urgent, a.AcceptedAt, a.Deadline = chat.Batch, false, time.Now(), time.Now().Add(shadowLimit)
+	// Not the ticket's own permit: that one has ended.
+	a.Ticket, a.Lane, a.Urgent, a.AcceptedAt = chat.NewTicketID(), chat.Batch, false, time.Now()
+	a.Deadline, _ = ctx.Deadline()
 	permit, err := d.control.Ask(ctx, a)
 	if err != nil {
 		return err
 	}
 	caller := gate.NewCaller(d.control, a, permit)
 	defer caller.Close()
-	_, err = d.guarded(&s, func() (chat.Answer, error) {
-		begun := time.Now()
-		defer func() { d.pace.add(time.Since(begun)) }()
+	begun := time.Now()
+	_, err = d.guarded(&s, func() (chat.Answer, error) { // without a Commit: nothing may be done for it
 		return d.worker.Answer(gate.WithCaller(ctx, caller), chat.Question{Ticket: s.Ticket}, how, func(string) {})
 	})
+	if how.Route == chat.RouteRAG {
+		d.pace.add(time.Since(begun))
+	}
 	return err
 }

@@ -101,10 +101,12 @@ intake:
 	return b.String()
 }
 
-// The window and the hold of the valve.
+// The window and the hold of the valve, and how long what is urgent waits on after it was
+// handed to people.
 const (
 	valveWindow = 10 * time.Second
 	valveHold   = 4 * time.Second
+	urgentWait  = 30 * time.Second / Scale
 )
 
 // writtenValve is the shipped valve at the scale, or one that stays closed. The window and
@@ -114,14 +116,15 @@ func writtenValve(levels bool) string {
 		return fmt.Sprintf(`valve:
   window: %s
   hold: %s
-  urgent_wait: 1500ms
+  urgent_wait: %s
   shadow: 0
   levels: [{depth: 0.5, errors: 0.05, p99: 400ms, wait: 150ms}, {depth: 0.8, errors: 0.10, p99: 500ms, wait: 300ms}, {depth: 0.9, errors: 0.20, p99: 750ms, wait: 450ms}]
-`, valveWindow, valveHold)
+`, valveWindow, valveHold, urgentWait)
 	}
-	return `valve:
+	return fmt.Sprintf(`valve:
+  urgent_wait: %s
   min_calls: 1000000000
   shadow: 0
   levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
-`
+`, urgentWait)
 }

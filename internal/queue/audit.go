@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -48,29 +47,9 @@ func (q *Queue) Note(ctx context.Context, a Audit) error {
 
 // Audits returns the newest entries before a place (0: the end), newest first, at most limit.
 func (q *Queue) Audits(ctx context.Context, before uint64, limit int) ([]Audit, error) {
-	info, err := q.audit.Info(ctx)
+	all, err := newest(ctx, q.audit, before, limit, func(a *Audit, seq uint64) { a.Seq = seq })
 	if err != nil {
 		return nil, fmt.Errorf("read the audit: %w", err)
 	}
-	all := []Audit{}
-	seq := info.State.LastSeq
-	if before > 0 {
-		seq = min(seq, before-1)
-	}
-	for ; seq >= max(1, info.State.FirstSeq) && len(all) < limit; seq-- {
-		raw, err := q.audit.GetMsg(ctx, seq)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // dropped since
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the audit: %w", err)
-		}
-		var a Audit
-		if err := json.Unmarshal(raw.Data, &a); err != nil {
-			return nil, fmt.Errorf("decode audit entry %d: %w", seq, err)
-		}
-		a.Seq = seq
-		all = append(all, a)
-	}
-	return all, nil
+	return append([]Audit{}, all...), nil
 }

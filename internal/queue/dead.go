@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -64,18 +63,7 @@ func (q *Queue) bury(ctx context.Context, t *chat.Ticket) error {
 	if t.EndedAt != nil {
 		letter.At = *t.EndedAt
 	}
-	body, err := json.Marshal(letter)
-	if err != nil {
-		return fmt.Errorf("encode dead letter %s: %w", t.ID, err)
-	}
-	err = decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, deadSubject(t.ID), body, jetstream.WithExpectLastSequencePerSubject(0))
-		return err
-	})
-	if err != nil && !outpaced(err) {
-		return refusal("keep dead letter "+t.ID, err)
-	}
-	return nil
+	return q.keepOnce(ctx, deadSubject(t.ID), "keep dead letter "+t.ID, letter)
 }
 
 // told returns the ended ticket as its story has it, or nil.
@@ -106,34 +94,9 @@ func (q *Queue) DeadCount(ctx context.Context) (int, error) {
 // DeadLetters returns up to limit letters, the newest first, of those with a Seq less
 // than before; 0 begins with the newest of all.
 func (q *Queue) DeadLetters(ctx context.Context, before uint64, limit int) ([]DeadLetter, error) {
-	info, err := q.dead.Info(ctx, jetstream.WithDeletedDetails(true))
+	letters, err := newest(ctx, q.dead, before, limit, func(l *DeadLetter, seq uint64) { l.Seq = seq })
 	if err != nil {
 		return nil, fmt.Errorf("list dead letters: %w", err)
-	}
-	state := info.State
-	next := state.LastSeq
-	if before > 0 {
-		next = min(next, before-1)
-	}
-	gone := state.Deleted
-	slices.Sort(gone)
-	var letters []DeadLetter
-	for ; next >= max(1, state.FirstSeq) && len(letters) < limit; next-- {
-		if _, found := slices.BinarySearch(gone, next); found {
-			continue
-		}
-		raw, err := q.dead.GetMsg(ctx, next)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // removed meanwhile
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list dead letters: %w", err)
-		}
-		letter, err := decodeDead(raw)
-		if err != nil {
-			return nil, err
-		}
-		letters = append(letters, letter)
 	}
 	return letters, nil
 }

@@ -2,12 +2,9 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/internal/chat"
 )
@@ -122,16 +119,5 @@ func (q *Queue) tell(ctx context.Context, p Point, t *chat.Ticket) error {
 	if err := q.before(p, t.ID); err != nil {
 		return err
 	}
-	body, err := json.Marshal(t)
-	if err != nil {
-		return fmt.Errorf("encode story of %s: %w", t.ID, err)
-	}
-	err = decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, storySubject(t), body, jetstream.WithExpectLastSequencePerSubject(0))
-		return err
-	})
-	if err != nil && !outpaced(err) {
-		return refusal("tell the story of "+t.ID, err)
-	}
-	return nil
+	return q.keepOnce(ctx, storySubject(t), "tell the story of "+t.ID, t)
 }

@@ -2,8 +2,6 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -80,45 +78,17 @@ func (q *Queue) enlist(ctx context.Context, t *chat.Ticket) error {
 	if err := q.before(HandList, t.ID); err != nil {
 		return err
 	}
-	body, err := json.Marshal(Handoff{Ticket: t.ID, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, Intent: t.Intent, At: t.Handoff.At})
-	if err != nil {
-		return fmt.Errorf("encode handoff of %s: %w", t.ID, err)
-	}
-	err = decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, "handoff."+t.ID, body, jetstream.WithExpectLastSequencePerSubject(0))
-		return err
+	return q.keepOnce(ctx, "handoff."+t.ID, "list the handoff of "+t.ID, Handoff{
+		Ticket: t.ID, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, Intent: t.Intent, At: t.Handoff.At,
 	})
-	if err != nil && !outpaced(err) {
-		return refusal("list the handoff of "+t.ID, err)
-	}
-	return nil
 }
 
 // Handoffs returns up to limit handoffs, the newest first, of those with a Seq less than
 // before; 0 begins with the newest of all.
 func (q *Queue) Handoffs(ctx context.Context, before uint64, limit int) ([]Handoff, error) {
-	info, err := q.handoffs.Info(ctx)
+	all, err := newest(ctx, q.handoffs, before, limit, func(h *Handoff, seq uint64) { h.Seq = seq })
 	if err != nil {
 		return nil, fmt.Errorf("list handoffs: %w", err)
-	}
-	next := info.State.LastSeq
-	if before > 0 {
-		next = min(next, before-1)
-	}
-	var all []Handoff
-	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
-		raw, err := q.handoffs.GetMsg(ctx, next)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // dropped meanwhile
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list handoffs: %w", err)
-		}
-		h := Handoff{Seq: next}
-		if err := json.Unmarshal(raw.Data, &h); err != nil {
-			return nil, fmt.Errorf("decode handoff %d: %w", next, err)
-		}
-		all = append(all, h)
 	}
 	return all, nil
 }

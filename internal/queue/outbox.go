@@ -2,10 +2,7 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -54,21 +51,10 @@ func (q *Queue) enterOutbox(ctx context.Context, o *Owed) error {
 	if err := q.before(PromiseOutbox, o.ID); err != nil {
 		return err
 	}
-	body, err := json.Marshal(Notice{
+	return q.keepOnce(ctx, outboxSubject(o.ID), "put notice "+o.ID+" into the outbox", Notice{
 		ID: o.ID, Tenant: o.Tenant, Session: o.Session, Parent: o.Parent, Channel: o.Channel, Phone: o.Phone,
 		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At,
 	})
-	if err != nil {
-		return fmt.Errorf("encode notice %s: %w", o.ID, err)
-	}
-	err = decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, outboxSubject(o.ID), body, jetstream.WithExpectLastSequencePerSubject(0))
-		return err
-	})
-	if err != nil && !outpaced(err) {
-		return refusal("put notice "+o.ID+" into the outbox", err)
-	}
-	return nil
 }
 
 // roomOutbox reports whether the outbox takes a notice now.
@@ -89,32 +75,9 @@ func (q *Queue) NoticeCount(ctx context.Context) (int, error) {
 // Notices returns up to limit notices, the newest first, of those with a Seq less than
 // before; 0 begins with the newest of all.
 func (q *Queue) Notices(ctx context.Context, before uint64, limit int) ([]Notice, error) {
-	info, err := q.outbox.Info(ctx, jetstream.WithDeletedDetails(true))
+	all, err := newest(ctx, q.outbox, before, limit, func(n *Notice, seq uint64) { n.Seq = seq })
 	if err != nil {
 		return nil, fmt.Errorf("list the notices: %w", err)
-	}
-	next, gone := info.State.LastSeq, info.State.Deleted
-	if before > 0 {
-		next = min(next, before-1)
-	}
-	slices.Sort(gone)
-	var all []Notice
-	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
-		if _, found := slices.BinarySearch(gone, next); found {
-			continue
-		}
-		raw, err := q.outbox.GetMsg(ctx, next)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // removed meanwhile
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list the notices: %w", err)
-		}
-		n := Notice{Seq: raw.Sequence}
-		if err := json.Unmarshal(raw.Data, &n); err != nil {
-			return nil, fmt.Errorf("decode notice %d: %w", raw.Sequence, err)
-		}
-		all = append(all, n)
 	}
 	return all, nil
 }

@@ -39,18 +39,7 @@ func (q *Queue) keepOwed(ctx context.Context, o Owed) error {
 		return err
 	}
 	o.Phone = ""
-	body, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encode promise %s: %w", o.ID, err)
-	}
-	err = decided(ctx, func() error {
-		_, err := q.js.Publish(ctx, promiseSubject(o.ID), body, jetstream.WithExpectLastSequencePerSubject(0))
-		return err
-	})
-	if err != nil && !outpaced(err) {
-		return refusal("keep promise "+o.ID, err)
-	}
-	return nil
+	return q.keepOnce(ctx, promiseSubject(o.ID), "keep promise "+o.ID, o)
 }
 
 // keptOwed returns a promise that is open no more, or ErrNotFound.

@@ -1,0 +1,62 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// newest reads up to limit entries of a log, the newest first, of those before a place; 0:
+// from its end. What was removed is left out. put tells an entry its place.
+func newest[T any](ctx context.Context, log jetstream.Stream, before uint64, limit int, put func(*T, uint64)) ([]T, error) {
+	info, err := log.Info(ctx, jetstream.WithDeletedDetails(true))
+	if err != nil {
+		return nil, err
+	}
+	next, gone := info.State.LastSeq, info.State.Deleted
+	if before > 0 {
+		next = min(next, before-1)
+	}
+	slices.Sort(gone)
+	var all []T
+	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
+		if _, removed := slices.BinarySearch(gone, next); removed {
+			continue
+		}
+		raw, err := log.GetMsg(ctx, next)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		var entry T
+		if err := json.Unmarshal(raw.Data, &entry); err != nil {
+			return nil, fmt.Errorf("decode entry %d: %w", next, err)
+		}
+		put(&entry, next)
+		all = append(all, entry)
+	}
+	return all, nil
+}
+
+// keepOnce publishes an entry under a subject of its own, once: one that is there already
+// stays.
+func (q *Queue) keepOnce(ctx context.Context, subject, what string, entry any) error {
+	body, err := json.Marshal(entry)
+	if err != nil {
+		return fmt.Errorf("%s: encode: %w", what, err)
+	}
+	err = decided(ctx, func() error {
+		_, err := q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequencePerSubject(0))
+		return err
+	})
+	if err != nil && !outpaced(err) {
+		return refusal(what, err)
+	}
+	return nil
+}
