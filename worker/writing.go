@@ -18,10 +18,12 @@ const (
 )
 
 // Letters that a text is judged by; a Han character says as much as hanLetters of them.
-// sure of the right script are enough to go on; many decide in any case, and few decide
-// at the end of a text. What holds hardly any is not held back beyond longest bytes.
+// pure letters of the right script are enough to go on where there are no others, since the
+// customer waits for the first word, and sure where there are; many decide in any case, and
+// few decide at the end of a text. What holds hardly any is not held back beyond longest bytes.
 const (
 	hanLetters = 4
+	pure       = 8
 	sure       = 24
 	many       = 40
 	few        = 16
@@ -36,7 +38,7 @@ func writingOf(text, language string, ended bool) writing {
 	switch {
 	case other >= many && own*8 <= other, ended && other >= few && own*8 <= other:
 		return wrong
-	case own >= sure && own*2 >= other, own+other >= 2*many, ended, len(text) >= longest:
+	case own >= pure && other == 0, own >= sure && own*2 >= other, own+other >= 2*many, ended, len(text) >= longest:
 		return right
 	}
 	return unclear
@@ -91,25 +93,25 @@ func skipped(text string, i int) int {
 // word returns how many letters of the Latin word that text begins with count, and its
 // length in bytes. In a Chinese text a word with a capital is a name.
 func word(text, language string) (count, size int) {
-	plain := true
+	common := true
 	for size < len(text) {
 		r, n := utf8.DecodeRuneInString(text[size:])
 		switch {
 		case isLatin(r):
 			if count++; unicode.IsUpper(r) && language == chat.Chinese {
-				plain = false
+				common = false
 			}
 		case unicode.IsDigit(r) || r == '@' || r == '_' || r == '/' || r == '.' && inWord(text, size+1):
-			plain = false
+			common = false
 		case r != '\'' && r != '-':
-			if !plain {
+			if !common {
 				count = 0
 			}
 			return count, size
 		}
 		size += n
 	}
-	if !plain {
+	if !common {
 		count = 0
 	}
 	return count, size
