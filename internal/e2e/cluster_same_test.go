@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -11,7 +13,13 @@ import (
 // for all of them by one call, wherever their messages come in and are taken.
 func TestEqualQuestionsOnTheWholeClusterAreOneCall(t *testing.T) {
 	const n = 500
-	c := startCluster(t)
+	c := newCluster(t)
+	written, err := os.ReadFile(c.rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.rules = rulesFile(t, strings.Replace(string(written), "cache: {answers: 0s}", "cache: {answers: 1h}", 1))
+	c.form()
 	p := c.start("api", "api", "dispatcher", "dispatcher", "dispatcher")
 	p[0].behave(map[string]any{"call": map[string]any{"kind": "fixed", "mean": "8s"}})
 	all := make([]ticket, n)

@@ -44,7 +44,7 @@ func limits() map[string]int { return map[string]int{"a": 48, "b": 24, "c": 16} 
 // quotas is what their contracts allow, for when calls were cut or their holders silent.
 func quotas() map[string]int { return map[string]int{"a": 60, "b": 30, "c": 20} }
 
-// clusterRules are patient, on three replicas, with the vendors at the URLs of a and b and c.
+// clusterRules are patient and keep no answers, on three replicas, with the vendors at the URLs of a and b and c.
 const clusterRules = `
 replicas: 3
 lanes:
@@ -59,6 +59,7 @@ valve: # closed: these tests are about the line, and count what vendors see
   min_calls: 1000000000
   shadow: 0
   levels: [{depth: 0.97, errors: 0.97, p99: 24h, wait: 24h}, {depth: 0.98, errors: 0.98, p99: 25h, wait: 25h}, {depth: 0.99, errors: 0.99, p99: 26h, wait: 26h}]
+cache: {answers: 0s}
 vendors:
   - {name: a, quota: 60, endpoints: [{url: "%s"}], models: {strong: m, light: m}, warmup: false, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
   - {name: b, quota: 30, endpoints: [{url: "%s"}], models: {strong: m, light: m}, warmup: false, timeouts: {first_token: 2m, call: 2m, stream: 2m}}
