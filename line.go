@@ -63,9 +63,10 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
-	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
+	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
-		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
+		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
+		Answered: f.metrics.Answered, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
