@@ -45,6 +45,8 @@ const (
 	codeLayout       = "layout"
 	codeExists       = "exists"
 	codeLoginOnly    = "login_only"
+	codeTaken        = "taken"
+	codeNotTaken     = "not_taken"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a

@@ -115,6 +115,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			return w.unknown(q.Ticket.Language, stream), nil
 		}
 		if err == nil {
+			ans = w.truthful(ans, &q.Ticket, false)
 			w.remember(ctx, q, how, ans, true)
 		}
 		return ans, err
@@ -135,13 +136,15 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 		return chat.Answer{}, err
 	}
 	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
+	ans = w.truthful(ans, &q.Ticket, a.run != nil && a.run.Person())
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
 			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
 		}
 		if v := a.run.Handed(); v != nil { // not in the model's words
+			calls := ans.Handoff
 			ans = w.report(a.run, *v, q.Ticket.Language)
-			ans.Usage = &a.usage
+			ans.Usage, ans.Handoff = &a.usage, calls
 		}
 	}
 	w.remember(ctx, q, how, ans, !a.called && len(w.away()) == 0)
