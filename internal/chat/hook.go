@@ -27,12 +27,20 @@ func HookTypes() []HookType { return []HookType{HookHandoff, HookBatch} }
 // HookState is how far a webhook has come.
 type HookState string
 
-// The states: waiting → delivered | dead, and dead → waiting by an operator's word.
+// The states: waiting → delivered | dead | unwanted, and dead → waiting by an operator's word.
 const (
 	HookWaiting   HookState = "waiting"
 	HookDelivered HookState = "delivered"
-	HookDead      HookState = "dead" // nobody took it within a day, or its endpoint is off
+	HookDead      HookState = "dead"     // nobody took it within a day, or its endpoint is off
+	HookUnwanted  HookState = "unwanted" // its tenant has no endpoint
 )
+
+// HookOff is an endpoint that said that it wants nothing any more.
+type HookOff struct {
+	Tenant string    `json:"tenant"`
+	URL    string    `json:"url"`
+	At     time.Time `json:"at"`
+}
 
 // MaxHook is the most bytes of a webhook's body.
 const MaxHook = 20_000

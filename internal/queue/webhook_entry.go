@@ -22,7 +22,7 @@ func (q *Queue) SetHook(ctx context.Context, h chat.Hook) (chat.Hook, error) {
 		return h, err
 	}
 	h, err := q.setHook(ctx, h)
-	if err != nil || h.State != chat.HookDelivered {
+	if err != nil || h.State == chat.HookWaiting || h.State == chat.HookDead {
 		return h, err
 	}
 	if err := q.hooks.Purge(ctx, hookBodyKey(h.ID), jetstream.PurgeTTL(time.Minute)); err != nil {
@@ -36,7 +36,7 @@ func (q *Queue) setHook(ctx context.Context, h chat.Hook) (chat.Hook, error) {
 	if err != nil {
 		return h, fmt.Errorf("encode webhook %s: %w", h.ID, err)
 	}
-	keep := map[chat.HookState]time.Duration{chat.HookDelivered: keepDelivered, chat.HookDead: keepDeadHook}[h.State]
+	keep := map[chat.HookState]time.Duration{chat.HookDelivered: keepDelivered, chat.HookUnwanted: keepDelivered, chat.HookDead: keepDeadHook}[h.State]
 	rev, err := q.putHook(ctx, hookKey(h.ID), body, h.Rev, keep)
 	if err == nil {
 		h.Rev = rev
@@ -78,11 +78,11 @@ func (q *Queue) Hook(ctx context.Context, id string) (chat.Hook, error) {
 	return decodeHook(entry)
 }
 
-// HookBody returns the body of a webhook, or ErrNotFound.
+// HookBody returns the body of a webhook; nil: it is kept no more.
 func (q *Queue) HookBody(ctx context.Context, id string) ([]byte, error) {
 	entry, err := q.hooks.Get(ctx, hookBodyKey(id))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, fmt.Errorf("body of webhook %s: %w", id, ErrNotFound)
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the body of webhook %s: %w", id, err)
@@ -96,6 +96,24 @@ func decodeHook(entry jetstream.KeyValueEntry) (chat.Hook, error) {
 		return h, fmt.Errorf("decode webhook %s: %w", entry.Key(), err)
 	}
 	return h, nil
+}
+
+// ErrNotDead says that a webhook is not one to be sent again.
+var ErrNotDead = errors.New("the webhook is not dead")
+
+// ReplayHook lets a dead webhook be tried again for a day from now on. Errors: ErrNotFound,
+// ErrNotDead.
+func (q *Queue) ReplayHook(ctx context.Context, id string, now time.Time) (chat.Hook, error) {
+	h, err := q.Hook(ctx, id)
+	if err != nil {
+		return h, err
+	}
+	if h.State != chat.HookDead {
+		return h, fmt.Errorf("webhook %s: %w", id, ErrNotDead)
+	}
+	h.State, h.Since, h.NextAt, h.DoneAt = chat.HookWaiting, now, now, time.Time{}
+	h.Status, h.Fault = 0, ""
+	return q.SetHook(ctx, h)
 }
 
 // WatchHooks gives every entry to visit and each later change of one, until ctx ends. It

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
 )
 
 // overlap is how long the former secret of a tenant signs beside its new one.
@@ -49,7 +51,9 @@ func (q *Queue) HookSecrets(ctx context.Context, tenant string) (HookSecrets, er
 // day.
 func (q *Queue) RotateHookSecret(ctx context.Context, tenant string, now time.Time) (HookSecrets, error) {
 	return q.changeSecrets(ctx, tenant, func(s *HookSecrets) bool {
-		s.Former, s.FormerUntil = s.Current, now.Add(overlap)
+		if s.Current != "" {
+			s.Former, s.FormerUntil = s.Current, now.Add(overlap)
+		}
 		s.Current = newHookSecret()
 		return true
 	})
@@ -102,13 +106,6 @@ func newHookSecret() string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// HookOff is an endpoint that said it is gone for good.
-type HookOff struct {
-	Tenant string    `json:"tenant"`
-	URL    string    `json:"url"`
-	At     time.Time `json:"at"`
-}
-
 func hookOffKey(tenant, url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return "off." + tenant + "." + hex.EncodeToString(sum[:16])
@@ -127,7 +124,7 @@ func (q *Queue) HookOff(ctx context.Context, tenant, url string) (bool, error) {
 }
 
 // TurnHookOff lets nothing be sent to an endpoint of a tenant any more, until TurnHookOn.
-func (q *Queue) TurnHookOff(ctx context.Context, off HookOff) error {
+func (q *Queue) TurnHookOff(ctx context.Context, off chat.HookOff) error {
 	body, err := json.Marshal(off)
 	if err != nil {
 		return fmt.Errorf("encode an endpoint of %s: %w", off.Tenant, err)
@@ -152,13 +149,13 @@ func (q *Queue) TurnHookOn(ctx context.Context, tenant, url string) error {
 }
 
 // HooksOff returns the endpoints that are off.
-func (q *Queue) HooksOff(ctx context.Context) ([]HookOff, error) {
+func (q *Queue) HooksOff(ctx context.Context) ([]chat.HookOff, error) {
 	watch, err := q.hooks.Watch(ctx, "off.>", jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, fmt.Errorf("list the endpoints that are off: %w", err)
 	}
 	defer func() { _ = watch.Stop() }()
-	all := []HookOff{}
+	all := []chat.HookOff{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -167,7 +164,7 @@ func (q *Queue) HooksOff(ctx context.Context) ([]HookOff, error) {
 			if !open || entry == nil {
 				return all, nil
 			}
-			var off HookOff
+			var off chat.HookOff
 			if err := json.Unmarshal(entry.Value(), &off); err != nil {
 				return nil, fmt.Errorf("decode an endpoint that is off: %w", err)
 			}
