@@ -131,6 +131,8 @@ func (q *Queue) WatchHooks(ctx context.Context, visit func(chat.Hook), caught fu
 			return nil
 		case entry, open := <-watch.Updates():
 			switch {
+			case !open && ctx.Err() != nil:
+				return nil
 			case !open:
 				return errors.New("watch the webhooks' outbox: ended early")
 			case entry == nil:
