@@ -45,7 +45,7 @@ type crashReport struct {
 	Handoffs int
 	Depth    int // of all lanes
 	Owed     *queue.Owed
-	Notices  []queue.Notice
+	Notices  []chat.Notice
 }
 
 // settled reports whether nothing is owed any more and the session was told so.

@@ -24,6 +24,7 @@ import (
 type line struct {
 	member     *control.Member
 	promises   *queue.Promises
+	texts      *worker.Sender         // nil: as above
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
@@ -63,6 +64,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
+	l.texts = worker.NewSender(queue.NewOutbox(q), func() worker.Texting { return in.carriers.texting(in.rules()) }, node, log)
 	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
@@ -87,7 +89,11 @@ func (l *line) stages() []stage {
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return append(all, stage{name: "promises", run: l.promises.Run})
+	all = append(all, stage{name: "promises", run: l.promises.Run})
+	if l.texts != nil {
+		all = append(all, stage{name: "texts", run: l.texts.Run})
+	}
+	return all
 }
 
 // dispatching returns what the rules say to the dispatcher.

@@ -16,6 +16,7 @@ import (
 	"sluice/internal/intent"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
+	"sluice/internal/sms"
 	"sluice/worker"
 )
 
@@ -35,8 +36,9 @@ type live struct {
 	fit   func(*rules.Rules) (*rules.Rules, error)
 	hooks []func(*rules.Rules)
 	teacher
-	faqs    *faqs    // nil: nothing is learnt here
-	library *library // nil: nothing is answered from documents
+	carriers carriers
+	faqs     *faqs    // nil: nothing is learnt here
+	library  *library // nil: nothing is answered from documents
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -252,6 +254,7 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 	if n.roles.api || n.roles.dispatcher {
 		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
 	}
+	n.live.carriers = carriers{getenv: os.Getenv, publicURL: n.settings.PublicURL, transport: sms.NewTransport(nil), log: n.log}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
 		Node: rand.Text(), Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
 	})

@@ -29,6 +29,9 @@ const (
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
 
+	suppressionBucket = "suppressions"
+	textBucket        = "texts"
+
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"

@@ -44,6 +44,40 @@ func newest[T any](ctx context.Context, log jetstream.Stream, before uint64, lim
 	return all, nil
 }
 
+// eachEntry gives the entries of a log from a place on to visit, as they were when it was
+// called.
+func eachEntry(ctx context.Context, log jetstream.Stream, from uint64, visit func(body []byte, seq uint64)) error {
+	cons, err := log.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(1, from),
+	})
+	if err != nil {
+		return err
+	}
+	info, err := cons.Info(ctx)
+	if err != nil || info.NumPending == 0 {
+		return err
+	}
+	entries, err := cons.Messages()
+	if err != nil {
+		return err
+	}
+	defer entries.Stop()
+	for {
+		msg, err := entries.Next(jetstream.NextMaxWait(newestLimit))
+		if err != nil {
+			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		visit(msg.Data(), meta.Sequence.Stream)
+		if meta.NumPending == 0 {
+			return nil
+		}
+	}
+}
+
 // keepOnce publishes an entry under a subject of its own, once: one that is there already
 // stays.
 func (q *Queue) keepOnce(ctx context.Context, subject, what string, entry any) error {
