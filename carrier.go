@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -116,3 +119,27 @@ func quiet(q *rules.QuietHours) *sms.Quiet {
 	}
 	return &sms.Quiet{From: from, Until: until, Zone: zone}
 }
+
+// reachCarrier asks the carrier that the rules name about a number that nobody has: the
+// cheapest call that shows that both the address and the keys are good.
+func reachCarrier(ctx context.Context, r *rules.Rules) error {
+	transport := sms.NewTransport(nil)
+	defer transport.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, reachLimit)
+	defer cancel()
+	c := carriers{getenv: os.Getenv, transport: transport}
+	carrier, err := c.carrier(r.SMS)
+	if err != nil {
+		return fmt.Errorf("sms: %w (are the variables that the rules name set?)", err)
+	}
+	if r.SMS.Provider == rules.ProviderAliyun && c.secret(r.SMS.ReceiptEnv) == "" {
+		return fmt.Errorf("sms: environment variable %s is not set", r.SMS.ReceiptEnv)
+	}
+	if _, err := carrier.Find(ctx, &chat.Notice{Phone: nobodysNumber, AskedAt: time.Now()}); err != nil {
+		return fmt.Errorf("sms: %s", oneLine(err))
+	}
+	return nil
+}
+
+// nobodysNumber is of the range that is kept for stories.
+const nobodysNumber = "+12025550100"

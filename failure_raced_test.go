@@ -10,4 +10,5 @@ const (
 	killEach       = 5
 	histories      = 15
 	owingHistories = 4
+	textHistories  = 1
 )

@@ -11,4 +11,5 @@ const (
 	killEach       = 1
 	histories      = 100
 	owingHistories = 30
+	textHistories  = 5
 )

@@ -24,7 +24,7 @@ import (
 type line struct {
 	member     *control.Member
 	promises   *queue.Promises
-	texts      *worker.Sender         // nil: as above
+	texts      *worker.Sender         // nil: no dispatcher
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher

@@ -14,9 +14,6 @@ import (
 	"sluice/internal/sim"
 )
 
-// textHistories is how many histories are played.
-const textHistories = 12
-
 // textStep is one thing that happens to those who send, or to the carrier.
 type textStep struct {
 	After  int // ms
@@ -29,7 +26,7 @@ type textStep struct {
 var textBehaviours = []sim.TextBehaviour{
 	{},
 	{Receipts: []string{"sent", "delivered"}},
-	{Receipts: []string{"delivered", "delivered", "sent"}, Late: 40 * time.Second},
+	{Receipts: []string{"delivered", "delivered", "sent"}, Late: 15 * time.Second},
 	{Receipts: []string{"sent", "undelivered:30003", "delivered"}},
 	{Lose: true},
 	{Lose: true, Blind: true},
@@ -44,13 +41,13 @@ var textBehaviours = []sim.TextBehaviour{
 func drawTextSteps(t *rapid.T) []textStep {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) textStep {
 		return textStep{
-			After:  rapid.SampledFrom([]int{0, 50, 900, 4000, 20_000, 70_000}).Draw(t, "after"),
+			After:  rapid.SampledFrom([]int{0, 50, 900, 4000, 12_000, 35_000}).Draw(t, "after"),
 			Do:     rapid.SampledFrom([]string{"notice", "notice", "notice", "die", "die", "pause", "kill", "stop", "carrier", "carrier"}).Draw(t, "do"),
 			Sender: rapid.IntRange(0, 1).Draw(t, "sender"),
 			Point:  rapid.SampledFrom(queue.NoticePoints()).Draw(t, "point"),
 			How:    rapid.IntRange(0, len(textBehaviours)-1).Draw(t, "how"),
 		}
-	}), 4, 20).Draw(t, "steps")
+	}), 4, 14).Draw(t, "steps")
 }
 
 // TestNoPromiseIsTextedTwice plays random histories of two senders that look after the same
@@ -75,7 +72,8 @@ func TestNoPromiseIsTextedTwice(t *testing.T) {
 	})
 }
 
-const textWait = 5 * time.Minute
+// textWait is how long a notice of the histories may take.
+const textWait = 100 * time.Second
 
 func playTexts(w *textWorld, steps []textStep) error {
 	defer w.close()
@@ -113,7 +111,7 @@ func playTexts(w *textWorld, steps []textStep) error {
 	}
 	last := w.texter("last")
 	defer last.stop()
-	time.Sleep(textWait + 3*time.Minute)
+	time.Sleep(textWait + time.Minute)
 	for i, id := range notices {
 		if err := w.verify(fmt.Sprintf("s%d", i), id); err != nil {
 			return fmt.Errorf("notice %d: %w", i, err)

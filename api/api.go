@@ -63,7 +63,7 @@ type Deps struct {
 	FAQ func() (*faq.Base, uint64)
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
-	Unfit  func(now, next *rules.Rules) (field, reason string)
+	Unfit func(now, next *rules.Rules) (field, reason string)
 	// Texts returns what requests of carriers are known by, for each anew. Nil: none is let in.
 	Texts  func() TextKeys
 	Checks []Check

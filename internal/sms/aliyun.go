@@ -63,10 +63,10 @@ func (a *Aliyun) Name() string { return ProviderAliyun }
 
 // call makes a signed request and reads its answer into out. 5xx and what is no answer of
 // Aliyun's are errors; errUnsent as in client.do.
-func (a *Aliyun) call(ctx context.Context, action string, query url.Values, out any) (status int, err error) {
+func (a *Aliyun) call(ctx context.Context, action string, query url.Values, out any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.cfg.Base+"/?"+aliyunQuery(query), nil)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errUnsent, err)
+		return fmt.Errorf("%w: the address is none", errUnsent)
 	}
 	empty := sha256.Sum256(nil)
 	for name, value := range map[string]string{
@@ -78,15 +78,15 @@ func (a *Aliyun) call(ctx context.Context, action string, query url.Values, out 
 	signAliyun(req, query, a.cfg.Key, a.cfg.Secret)
 	status, _, body, err := a.client.do(req)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if status >= http.StatusInternalServerError {
-		return status, fmt.Errorf("answered %d", status)
+		return fmt.Errorf("answered %d", status)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return status, fmt.Errorf("answered %d with what is no answer", status)
+		return fmt.Errorf("answered %d with what is no answer", status)
 	}
-	return status, nil
+	return nil
 }
 
 // Text returns what identifies the approved text, with its variable; how many segments it
@@ -112,7 +112,7 @@ func (a *Aliyun) Send(ctx context.Context, n *chat.Notice) (chat.Receipt, error)
 		return chat.Receipt{}, &Refusal{Verdict: Never, Code: "variables"}
 	}
 	var answer struct{ Code, BizId string }
-	_, err = a.call(ctx, "SendSms", url.Values{
+	err = a.call(ctx, "SendSms", url.Values{
 		"PhoneNumbers": {aliyunNumber(n.Phone)}, "SignName": {a.cfg.Signs[language]}, "TemplateCode": {a.cfg.Templates[language]},
 		"TemplateParam": {string(variables)}, "OutId": {n.ID},
 	}, &answer)
@@ -200,7 +200,7 @@ func (a *Aliyun) findOn(ctx context.Context, n *chat.Notice, day string) (Found,
 			} `json:"SmsSendDetailDTO"`
 		} `json:"SmsSendDetailDTOs"`
 	}
-	_, err := a.call(ctx, "QuerySendDetails", url.Values{
+	err := a.call(ctx, "QuerySendDetails", url.Values{
 		"PhoneNumber": {aliyunNumber(n.Phone)}, "SendDate": {day}, "PageSize": {strconv.Itoa(aliyunPage)}, "CurrentPage": {"1"},
 	}, &answer)
 	if err != nil {

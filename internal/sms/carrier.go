@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -89,6 +90,10 @@ func (c client) do(r *http.Request) (status int, header http.Header, body []byte
 	r = r.WithContext(httptrace.WithClientTrace(r.Context(), trace))
 	resp, err := c.http.Do(r)
 	if err != nil {
+		// The client's error names the address, in which a phone number may stand.
+		if named, ok := errors.AsType[*url.Error](err); ok {
+			err = named.Err
+		}
 		if !connected.Load() {
 			return 0, nil, nil, fmt.Errorf("%w: %w", errUnsent, err)
 		}

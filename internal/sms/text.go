@@ -14,11 +14,11 @@ const MaxSegments = 3
 // address, never a word of the answer.
 var (
 	withLink = map[string]string{
-		chat.Chinese: "您的咨询（编号 %s）已有完整答复，请到这里查看：%s 退订回复TD。",
+		chat.Chinese: "您的咨询（编号 %s）已有完整答复，详见 %s 退订回TD",
 		chat.English: "Your question (code %s) has a full answer. Read it here: %s Reply STOP to opt out.",
 	}
 	withoutLink = map[string]string{
-		chat.Chinese: "您的咨询（编号 %s）已有完整答复，请回到原来的对话查看。退订回复TD。",
+		chat.Chinese: "您的咨询（编号 %s）已有完整答复，请回到原来的对话查看。退订回TD。",
 		chat.English: "Your question (code %s) has a full answer. Please go back to the chat where you asked. Reply STOP to opt out.",
 	}
 )

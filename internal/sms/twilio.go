@@ -140,7 +140,7 @@ func (t *Twilio) Find(ctx context.Context, n *chat.Notice) (Found, error) {
 	query := url.Values{"To": {n.Phone}, "PageSize": {strconv.Itoa(twilioPage)}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.messages()+"?"+query.Encode(), nil)
 	if err != nil {
-		return Found{}, fmt.Errorf("look up at twilio: %w", err)
+		return Found{}, errors.New("look up at twilio: the address is none")
 	}
 	req.SetBasicAuth(t.cfg.Account, t.cfg.Token)
 	status, _, body, err := t.client.do(req)
