@@ -9,7 +9,7 @@ const raced = false
 // to a second or so.
 const (
 	killEach       = 1
-	histories      = 100
-	owingHistories = 30
+	histories      = 60
+	owingHistories = 20
 	textHistories  = 5
 )

@@ -67,7 +67,7 @@ func newTextWorld(t *testing.T, doc string) *textWorld {
 	if w.broker, err = queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
-	w.later(w.broker.Stop)
+	w.later(func() { queuetest.Stop(w.broker) })
 	var nc *nats.Conn
 	nc, w.queue = w.dial(nil)
 	w.later(nc.Close)
