@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// readerLeft is how long the consumer of a reader that died is left.
+const readerLeft = 30 * time.Second
 
 // newest reads up to limit entries of a log, the newest first, of those before a place; 0:
 // from its end. What was removed is left out. put tells an entry its place.
@@ -48,14 +52,19 @@ func newest[T any](ctx context.Context, log jetstream.Stream, before uint64, lim
 // called.
 func eachEntry(ctx context.Context, log jetstream.Stream, from uint64, visit func(body []byte, seq uint64)) error {
 	cons, err := log.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(1, from),
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(1, from), InactiveThreshold: readerLeft,
 	})
 	if err != nil {
 		return err
 	}
 	info, err := cons.Info(ctx)
-	if err != nil || info.NumPending == 0 {
+	if err != nil {
 		return err
+	}
+	// Who reads often would leave many behind otherwise.
+	defer func() { _ = log.DeleteConsumer(ctx, info.Name) }()
+	if info.NumPending == 0 {
+		return nil
 	}
 	entries, err := cons.Messages()
 	if err != nil {

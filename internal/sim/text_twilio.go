@@ -118,12 +118,13 @@ func (c *Carrier) signed(address string, form url.Values) (*http.Request, error)
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	text := address
+	var text strings.Builder
+	text.WriteString(address)
 	for _, name := range names {
-		text += name + form.Get(name)
+		text.WriteString(name + form.Get(name))
 	}
 	mac := hmac.New(sha1.New, []byte(c.cfg.Token))
-	mac.Write([]byte(text))
+	mac.Write([]byte(text.String()))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
 	req.Header.Set("X-Twilio-Signature", base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	return req, nil
