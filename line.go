@@ -23,6 +23,7 @@ import (
 type line struct {
 	member     *control.Member
 	promises   *queue.Promises
+	texts      *worker.Sender         // nil: no dispatcher
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
@@ -62,6 +63,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
+	l.texts = worker.NewSender(queue.NewOutbox(q), func() worker.Texting { return in.carriers.texting(in.rules()) }, in.name, log)
 	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
@@ -93,7 +95,11 @@ func (l *line) stages() []stage {
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return append(all, stage{name: "promises", run: l.promises.Run})
+	all = append(all, stage{name: "promises", run: l.promises.Run})
+	if l.texts != nil {
+		all = append(all, stage{name: "texts", run: l.texts.Run})
+	}
+	return all
 }
 
 // dispatching returns what the rules say to the dispatcher.

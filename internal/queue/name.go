@@ -30,6 +30,9 @@ const (
 	answerBucket   = "answers"
 	hookBucket     = "webhooks"
 
+	suppressionBucket = "suppressions"
+	textBucket        = "texts"
+
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"
