@@ -32,6 +32,7 @@ const (
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"
+	vectorBucket    = "vectors"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
