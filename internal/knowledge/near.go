@@ -11,10 +11,6 @@ import (
 // Reach is how many passages each of the two rankings has a say about.
 const Reach = 50
 
-// rankOffset keeps the first places of a ranking from counting for everything: 60, as in
-// reciprocal rank fusion's first paper (Cormack, Clarke and Büttcher 2009).
-const rankOffset = 60
-
 // Texts returns what an embedding model is to read of each passage, by its number: the
 // headings that it stands under, and its text.
 func (x *Index) Texts() []string {
@@ -25,53 +21,43 @@ func (x *Index) Texts() []string {
 	return all
 }
 
-// SearchNear returns the n passages that fit best by their words and by their meaning: the
-// places of both rankings are fused, so that no scale of either matters. near are passages
-// by number, the most alike first. Those in the language go before others in both.
-func (x *Index) SearchNear(question, language string, near []vector.Near, n int) []Hit {
-	byNumber := map[int32]*Hit{}
-	var all []*Hit
-	enter := func(h Hit) *Hit {
-		if known := byNumber[h.number]; known != nil {
-			return known
+// SearchNear returns the n passages that fit best by their words and by their meaning. near
+// are passages by number, and floor is the likeness that strangers have: see Floor. Those in
+// the language go before equally good ones in others.
+//
+// What is fused are two parts of 1, not two places: how much of the question a passage
+// covers, by the best one's measure, and how far it lies above the floor. Fusing places,
+// which needs no scale, gives both rankings the same say however little one of them knows:
+// with vectors that know nothing but letters it halved what was found (docs/knowledge.md).
+func (x *Index) SearchNear(question, language string, near []vector.Near, floor float64, n int) []Hit {
+	byWords := x.Search(question, language, Reach)
+	all := make([]Hit, 0, len(byWords)+len(near))
+	at := map[int32]int{}
+	for _, h := range byWords {
+		at[h.number] = len(all)
+		h.Score = h.Score / byWords[0].Score * byWords[0].Covered
+		all = append(all, h)
+	}
+	for _, one := range near {
+		if one.Number < 0 || one.Number >= len(x.passages) {
+			continue // of another index
 		}
-		h.Score = 0
-		byNumber[h.number] = &h
-		all = append(all, &h)
-		return &h
-	}
-	for place, h := range x.Search(question, language, Reach) {
-		enter(h).Score += 1 / float64(rankOffset+place)
-	}
-	for place, one := range x.ordered(near, language) {
-		h := enter(Hit{Passage: x.passages[one.Number], number: int32(one.Number)})
-		h.Likeness = one.Likeness
-		h.Score += 1 / float64(rankOffset+place)
-	}
-	slices.SortFunc(all, func(a, b *Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Covered, a.Covered), cmp.Compare(a.number, b.number))
-	})
-	hits := make([]Hit, 0, n)
-	for _, h := range all[:min(n, len(all))] {
-		hits = append(hits, *h)
-	}
-	return hits
-}
-
-// ordered are near passages as the language ranks them. Numbers that the index does not
-// have are left out.
-func (x *Index) ordered(near []vector.Near, language string) []vector.Near {
-	worth := func(one vector.Near) float64 {
-		if x.passages[one.Number].Language != language {
-			return one.Likeness * otherLanguage
+		i, known := at[int32(one.Number)]
+		if !known {
+			i = len(all)
+			all = append(all, Hit{Passage: x.passages[one.Number], number: int32(one.Number)})
 		}
-		return one.Likeness
+		above := max(0, one.Likeness-floor) / max(1-floor, 0.01)
+		if all[i].Language != language {
+			above *= otherLanguage
+		}
+		all[i].Likeness = one.Likeness
+		all[i].Score += above
 	}
-	some := slices.DeleteFunc(slices.Clone(near), func(one vector.Near) bool {
-		return one.Number < 0 || one.Number >= len(x.passages)
+	slices.SortFunc(all, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.number, b.number))
 	})
-	slices.SortStableFunc(some, func(a, b vector.Near) int { return cmp.Compare(worth(b), worth(a)) })
-	return some[:min(len(some), Reach)]
+	return all[:min(n, len(all))]
 }
 
 // strangers is the part of the small talk that no passage may be taken for an answer to.

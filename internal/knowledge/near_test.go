@@ -37,7 +37,7 @@ func TestAMeaningFindsWhatNoWordDoes(t *testing.T) {
 		t.Fatalf("words find %v", documentsOf(hits))
 	}
 	near := []vector.Near{{Number: 1, Likeness: 0.8}, {Number: 0, Likeness: 0.1}, {Number: 99, Likeness: 0.1}, {Number: -1}}
-	hits := x.SearchNear(ask, chat.English, near, 3)
+	hits := x.SearchNear(ask, chat.English, near, 0.3, 3)
 	if got := documentsOf(hits); !slices.Equal(got, []string{"b.txt", "a.txt"}) {
 		t.Errorf("%v", got)
 	}
@@ -50,12 +50,12 @@ func TestBothRankingsHaveASay(t *testing.T) {
 	t.Parallel()
 	x := threeLamps(t)
 	near := []vector.Near{{Number: 1, Likeness: 0.5}, {Number: 0, Likeness: 0.4}}
-	hits := x.SearchNear("what does the lamp cost", chat.English, near, 1)
+	hits := x.SearchNear("what does the lamp cost", chat.English, near, 0.3, 1)
 	if len(hits) != 1 || hits[0].Document != "a.txt" || hits[0].Covered == 0 || hits[0].Likeness != 0.4 {
 		t.Errorf("%+v", hits)
 	}
 	other := []vector.Near{{Number: 2, Likeness: 0.9}, {Number: 1, Likeness: 0.7}}
-	if got := documentsOf(x.SearchNear("how loud?", chat.English, other, 2)); !slices.Equal(got, []string{"b.txt", "c.txt"}) {
+	if got := documentsOf(x.SearchNear("how loud?", chat.English, other, 0.3, 2)); !slices.Equal(got, []string{"b.txt", "c.txt"}) {
 		t.Errorf("another language goes first: %v", got)
 	}
 }
