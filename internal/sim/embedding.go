@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -72,6 +73,9 @@ func (v *Vendor) embeddings(c *call) {
 	if err != nil {
 		c.fail(invalid, http.StatusBadRequest, "invalid_request", err.Error())
 		return
+	}
+	if v.cfg.Record {
+		v.log.add(Prompt{ReceivedAt: time.Now(), Model: req.Model, Inputs: req.Input, bytes: len(c.body)})
 	}
 	if !c.until(c.plan.first) {
 		return
