@@ -164,15 +164,19 @@ func TestAnotherModelTakesOverWhole(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end) && !slices.Contains(spaces, "large 32"); time.Sleep(100 * time.Millisecond) {
 			near := in.knowledge().Near
 			if near == nil {
-				t.Fatal("nothing serves while another model is on its way")
+				t.Error("nothing serves while another model is on its way")
+				break
 			}
 			if len(spaces) == 0 || spaces[len(spaces)-1] != near.Space {
 				spaces = append(spaces, near.Space)
 			}
 			v := l.line.embeddings.vector(m, near.Space)
+			if v == nil {
+				continue // behind the chats there was no permit in time
+			}
 			found, err := near.Nearest(t.Context(), v, 3)
 			if len(v) != dimensions[near.Space] || len(found) != 3 || err != nil {
-				t.Fatalf("in %s a vector of %d dimensions finds %d passages, %v", near.Space, len(v), len(found), err)
+				t.Errorf("in %s a vector of %d dimensions finds %d passages, %v", near.Space, len(v), len(found), err)
 			}
 		}
 		if !slices.Equal(spaces, []string{"small 64", "large 32"}) {
