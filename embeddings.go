@@ -42,19 +42,19 @@ type embeddings struct {
 	asked   *cache.Cache[[]float32]
 	known   atomic.Int64 // questions whose vector was at hand
 	rest    atomic.Int64 // until when no question is embedded, in Unix nanoseconds
-	state   atomic.Value // string, for /readyz
+	failing atomic.Bool  // the last import came to nothing
 
-	refused  string              // what is too large for a table, so that it is told once; keep's goroutine
-	failures int                 // in a row; keep's goroutine
-	used     map[string]struct{} // keys of vectors that are; keep's goroutine
+	// For keep's goroutine.
+	refused  map[string]string   // what is too large for a table: it is told once
+	failures int                 // in a row
+	used     map[string][]string // keys of vectors
 }
 
 func newEmbeddings(q *queue.Queue, in *live, model *gate.Model, granter granter, log zerolog.Logger) (*embeddings, error) {
 	e := &embeddings{
 		embedder: embedder{granter, model}, queue: q, live: in, level: granter.Level,
-		log: log.With().Str("stage", "embeddings").Logger(), changed: make(chan struct{}, 1), used: map[string]struct{}{},
+		log: log.With().Str("stage", "embeddings").Logger(), changed: make(chan struct{}, 1), refused: map[string]string{}, used: map[string][]string{},
 	}
-	e.state.Store("off")
 	var err error
 	if e.asked, err = newAsked(e.log); err != nil {
 		return nil, err
@@ -79,12 +79,12 @@ func (e *embeddings) run(ctx context.Context) error {
 			if e.failures++; e.failures == 1 {
 				e.log.Warn().Err(err).Msg("vectors cannot be had, what there is serves")
 			}
-			e.state.Store("waiting for a vendor")
 			pause = min(embedEvery<<min(e.failures, 10), embedLongest)
 		default:
 			e.failures = 0
 		}
-		if time.Since(swept) > embedSweep {
+		e.failing.Store(e.failures > 0)
+		if err == nil && time.Since(swept) > embedSweep { // all that is used is known
 			swept = time.Now()
 			e.sweep(ctx)
 		}
@@ -123,7 +123,6 @@ func (e *embeddings) drop() {
 	if f := e.live.faqs; f != nil && f.near.Swap(nil) != nil {
 		e.live.learnAgain()
 	}
-	e.state.Store("off")
 }
 
 // sweep has vectors removed that nobody uses. Of all processes one does it.
@@ -131,10 +130,16 @@ func (e *embeddings) sweep(ctx context.Context) {
 	if _, on := spaceOf(e.live.rules()); !on {
 		return // the week begins when somebody looks again
 	}
+	used := map[string]bool{}
+	for _, keys := range e.used {
+		for _, key := range keys {
+			used[key] = true
+		}
+	}
 	mine, err := e.queue.Duty(ctx, "vectors.sweep", embedSweep)
 	swept := 0
 	if err == nil && mine {
-		swept, err = e.queue.SweepVectors(ctx, time.Now(), func(key string) bool { _, is := e.used[key]; return is })
+		swept, err = e.queue.SweepVectors(ctx, time.Now(), func(key string) bool { return used[key] })
 	}
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -146,10 +151,17 @@ func (e *embeddings) sweep(ctx context.Context) {
 
 // check tells /readyz what is found by meaning too.
 func (e *embeddings) check(context.Context) (string, error) {
-	counts := e.asked.Counts()
-	state := e.state.Load().(string)
-	if state == "off" {
-		return state, nil
+	want, on := spaceOf(e.live.rules())
+	if !on {
+		return "off", nil
 	}
+	state := "no vectors yet"
+	if near := e.live.knowledge().Near; near != nil {
+		state = "in force: " + near.Space
+	}
+	if e.failing.Load() {
+		state += ", none to be had of " + want.id()
+	}
+	counts := e.asked.Counts()
 	return fmt.Sprintf("%s; questions: %d asked, %d known, %d without", state, counts.Miss, e.known.Load(), counts.Failed), nil
 }

@@ -23,16 +23,23 @@ const (
 	embedCall = 6 * time.Second // of one batch, without the wait for its permit
 )
 
-// Why an import goes on later.
+// Why an import does not go on now.
 var (
 	errElsewhere = errors.New("another process embeds")
 	errCrowded   = errors.New("customers feel the load")
 	errMore      = errors.New("the turn is over")
+	errSlow      = errors.New("the vendor gave no vectors in time")
 )
 
 // maxFAQNumbers bounds the vectors of the FAQ, 16 MiB, because each new list compares its
 // phrasings with one another: 4,096 texts of 1,024 dimensions.
 const maxFAQNumbers = 4 << 20
+
+// Whose vectors there are.
+const (
+	ofBooks = "knowledge"
+	ofFAQ   = "faq"
+)
 
 // nearShelf is the vectors of one version of the knowledge.
 type nearShelf struct {
@@ -59,14 +66,14 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 	if now := l.near.Load(); now != nil && now.version == version && now.space.id() == want.id() {
 		return nil
 	}
-	what := "knowledge " + version + " " + want.id()
-	if e.refused == what {
+	what := version + " " + want.id()
+	if e.refused[ofBooks] == what {
 		return nil
 	}
 	texts, talk := shelf.index.Texts(), faq.SmallTalk()
-	vectors, err := e.collect(ctx, want, append(texts, talk...), vector.MaxNumbers)
+	vectors, err := e.collect(ctx, want, append(texts, talk...), ofBooks, vector.MaxNumbers)
 	if errors.Is(err, vector.ErrBounds) {
-		e.refused = what
+		e.refused[ofBooks] = what
 		e.log.Warn().Err(err).Msg("the knowledge is too large for vectors, it is found by words alone")
 		return nil
 	}
@@ -88,7 +95,6 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 		Nearest: func(_ context.Context, v []float32, n int) ([]vector.Near, error) { return table.Nearest(v, n), nil },
 	}
 	l.near.Store(&nearShelf{version, want, near})
-	e.state.Store("in force: " + want.id())
 	e.log.Info().Str("version", version).Str("space", want.id()).Int("passages", len(texts)).
 		Float64("floor", near.Floor).Msg("the knowledge is found by meaning too")
 	return nil
@@ -105,14 +111,14 @@ func (e *embeddings) keepFAQ(ctx context.Context, want space) error {
 	if now := f.near.Load(); now != nil && now.stored == stored && now.space.id() == want.id() {
 		return nil
 	}
-	what := fmt.Sprintf("faq %d %s", stored.rev, want.id())
-	if e.refused == what {
+	what := fmt.Sprint(stored.rev, " ", want.id())
+	if e.refused[ofFAQ] == what {
 		return nil
 	}
 	texts := faq.Texts(stored.entries)
-	vectors, err := e.collect(ctx, want, texts, maxFAQNumbers)
+	vectors, err := e.collect(ctx, want, texts, ofFAQ, maxFAQNumbers)
 	if errors.Is(err, vector.ErrBounds) {
-		e.refused = what
+		e.refused[ofFAQ] = what
 		e.log.Warn().Err(err).Msg("the FAQ is too large for vectors, it is found by words alone")
 		return nil
 	}
@@ -131,7 +137,7 @@ func (e *embeddings) keepFAQ(ctx context.Context, want space) error {
 // collect returns the vector of each text, in their order: those that were paid for before,
 // and then the rest, batch by batch. What was embedded when it ends early is kept. A text
 // without a direction has a vector of zeros.
-func (e *embeddings) collect(ctx context.Context, want space, texts []string, most int) ([][]float32, error) {
+func (e *embeddings) collect(ctx context.Context, want space, texts []string, of string, most int) ([][]float32, error) {
 	w := want.work(texts)
 	if err := e.recall(ctx, w); err != nil {
 		return nil, err
@@ -163,9 +169,7 @@ func (e *embeddings) collect(ctx context.Context, want space, texts []string, mo
 			return nil, fmt.Errorf("%d texts of %d dimensions: %w", len(texts), w.dimensions, vector.ErrBounds)
 		}
 	}
-	for _, key := range w.keys {
-		e.used[key] = struct{}{}
-	}
+	e.used[of] = w.keys
 	return w.result(), nil
 }
 
@@ -183,7 +187,7 @@ func (e *embeddings) batch(ctx context.Context, w *work, until time.Time) error 
 	}
 	granted, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	calling, stop := context.WithDeadline(ctx, until.Add(embedCall))
+	calling, stop := context.WithDeadlineCause(ctx, until.Add(embedCall), errSlow)
 	defer stop()
 	vectors, err := e.embed(calling, granted, w.want, "vectors-"+rand.Text(), texts)
 	if err != nil {
@@ -221,43 +225,4 @@ func (e *embeddings) recall(ctx context.Context, w *work) error {
 		w.put(key, v)
 	}
 	return nil
-}
-
-// work is texts on their way to their vectors.
-type work struct {
-	want       space
-	keys       []string             // of the texts, in their order
-	texts      map[string]string    // as a vendor reads them
-	vectors    map[string][]float32 // nil: none yet, or without a direction
-	missing    []string             // keys, each once
-	dimensions int                  // 0: not known yet
-}
-
-func (s space) work(texts []string) *work {
-	w := &work{want: s, texts: map[string]string{}, vectors: map[string][]float32{}, dimensions: s.dimensions}
-	for _, text := range texts {
-		masked := embedded(text)
-		key := queue.VectorKey(s.id(), masked)
-		w.keys, w.texts[key] = append(w.keys, key), masked
-	}
-	return w
-}
-
-func (w *work) put(key string, v []float32) {
-	if w.vectors[key] = v; w.dimensions == 0 {
-		w.dimensions = len(v)
-	}
-}
-
-// fits reports whether there is room for the vectors, as far as is known.
-func (w *work) fits(most int) bool { return w.dimensions == 0 || len(w.keys) <= most/w.dimensions }
-
-func (w *work) result() [][]float32 {
-	all := make([][]float32, len(w.keys))
-	for i, key := range w.keys {
-		if all[i] = w.vectors[key]; all[i] == nil {
-			all[i] = make([]float32, w.dimensions)
-		}
-	}
-	return all
 }
