@@ -76,10 +76,13 @@ func (r *Report) scores() report.Grid {
 func asked(scores map[string]faq.Score) report.Grid {
 	grid := report.Grid{{"language", "questions", "recall@1", "recall@3", "answered", "shown", "wrong of answered", "false answers", "CPU µs"}}
 	for _, language := range languages(scores) {
-		s := scores[language]
+		s, cost := scores[language], "-"
+		if s.CPU > 0 {
+			cost = fmt.Sprintf("%.0f", s.CPU)
+		}
 		grid = append(grid, []string{
 			language, strconv.Itoa(s.Questions), figure(s.Recall1), figure(s.Recall3), figure(s.Answered), figure(s.Shown),
-			figure(s.Wrong), figure(s.False), fmt.Sprintf("%.0f", s.CPU),
+			figure(s.Wrong), figure(s.False), cost,
 		})
 	}
 	return grid
