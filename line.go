@@ -28,6 +28,7 @@ type line struct {
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
 	webhooks   stage                  // with the dispatcher
+	embeddings *embeddings            // beside the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
@@ -53,11 +54,14 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	if f == nil {
 		return l, nil
 	}
+	if l.embeddings, err = newEmbeddings(q, in, f.model, l.member, log); err != nil {
+		return nil, fmt.Errorf("embeddings: %w", err)
+	}
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		Memory:   memory(q, in), Retrieval: func() time.Duration { return in.rules().Cache.Retrieval },
-		FAQ: in.faq, Missed: in.missed,
+		FAQ: in.faq, Missed: in.missed, Vector: l.embeddings.vector,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
@@ -90,6 +94,9 @@ func (l *line) stages() []stage {
 	}
 	if l.webhooks.run != nil {
 		all = append(all, l.webhooks)
+	}
+	if l.embeddings != nil {
+		all = append(all, stage{name: "embeddings", run: l.embeddings.run})
 	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {

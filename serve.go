@@ -149,6 +149,9 @@ func (n *node) checks() []api.Check {
 			api.Check{Name: "vendors", State: checkBreakers(n.line.member, false)},
 			api.Check{Name: "tools", State: checkBreakers(n.line.member, true)})
 	}
+	if n.line != nil && n.line.embeddings != nil {
+		checks = append(checks, api.Check{Name: "embeddings", State: n.line.embeddings.check})
+	}
 	if n.live.library != nil {
 		checks = append(checks, api.Check{Name: "knowledge", State: n.live.library.check})
 	}

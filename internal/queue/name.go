@@ -36,6 +36,7 @@ const (
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"
+	vectorBucket    = "vectors"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

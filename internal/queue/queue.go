@@ -95,6 +95,7 @@ type Queue struct {
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
 	faq       jetstream.KeyValue
+	vectors   jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -206,6 +207,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.knowledge, jetstream.KeyValueConfig{Bucket: knowledgeBucket, History: KeepVersions}},
 		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
 		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
+		{&q.vectors, jetstream.KeyValueConfig{Bucket: vectorBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

@@ -22,7 +22,7 @@ func (d *document) check(r *Rules) {
 	d.checkTools(r.Tools)
 	d.checkValve(r.Valve)
 	d.checkIntents(r.Intents)
-	d.checkKnowledge(r.Knowledge)
+	d.checkKnowledge(r)
 	d.checkCache(r.Cache)
 	d.checkSMS(r.SMS)
 	d.checkWebhooks(r.Webhooks)
