@@ -11,8 +11,9 @@ import (
 
 // item is one thing that a session's listener hears: exactly one field is set.
 type item struct {
-	Event *chat.Event
-	Delta *chat.Delta
+	Event  *chat.Event
+	Delta  *chat.Delta
+	Typing *chat.Typing
 }
 
 // talk names one session of one tenant.
@@ -44,6 +45,13 @@ func (h *hub) run(ctx context.Context) error {
 		return fmt.Errorf("run hub: %w", err)
 	}
 	defer stop()
+	silence, err := h.queue.Typings(func(tenant, session string, t chat.Typing) {
+		h.give(talk{tenant, session}, item{Typing: &t})
+	})
+	if err != nil {
+		return fmt.Errorf("run hub: %w", err)
+	}
+	defer silence()
 	err = h.queue.Feed(ctx, h.up, func(tenant, session string, e chat.Event) {
 		h.give(talk{tenant, session}, item{Event: &e})
 	})

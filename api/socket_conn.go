@@ -43,10 +43,13 @@ type socket struct {
 	frames *rate.Limiter
 	// sending is the cmid that the intake has in hand and that is not answered yet.
 	sending atomic.Pointer[string]
-	joined  *talk // guarded by sockets.mu
+	joined  *talk    // guarded by sockets.mu
+	address *address // nil: the machine's own; of it only sends is not guarded by sockets.mu
 	reads   readMark
+	keys    keys
 
 	// Written by the hello, before any other goroutine reads them.
+	name     string // of the socket, so that it does not hear itself
 	tenant   chat.Tenant
 	session  string
 	customer *chat.Customer
@@ -79,6 +82,7 @@ func (k *socket) run(hard context.Context) {
 				k.obey(ctx, data)
 			}
 		}
+		k.typed(false)
 	}
 	late.Stop()
 	k.end(0, "")
@@ -133,10 +137,10 @@ func (k *socket) end(code websocket.StatusCode, reason string) {
 	})
 }
 
-// goAway tells the client to come back within the spread, and ends.
-func (k *socket) goAway() {
+// goAway tells the client to come back at a moment of its own within a time, and ends.
+func (k *socket) goAway(within time.Duration) {
 	select {
-	case k.out <- goawayFrame{Type: "goaway", AfterMS: k.cfg.Spread.Milliseconds()}:
+	case k.out <- goawayFrame{Type: "goaway", AfterMS: within.Milliseconds()}:
 	default:
 		// Its queue is full: the close code alone says the same.
 	}

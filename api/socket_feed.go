@@ -20,6 +20,7 @@ type feed struct {
 	head      uint64
 	recovered bool
 	waits     map[string]*wait // by ticket
+	signs     signs
 }
 
 // openFeed listens and then reads the first page after the client's seq; without one,
@@ -109,6 +110,8 @@ func (f *feed) give(ctx context.Context, it item) bool {
 	switch {
 	case it.Delta != nil:
 		return f.push(deltaFrame{Type: "delta", Delta: *it.Delta})
+	case it.Typing != nil:
+		return f.typing(*it.Typing)
 	case it.Event.Seq <= f.cursor:
 		return true
 	case it.Event.Seq == f.cursor+1:
@@ -152,5 +155,5 @@ func (f *feed) replay() bool {
 func (f *feed) handOn(e chat.Event) bool {
 	f.cursor = e.Seq
 	f.track(e)
-	return f.push(eventFrame{Type: "event", Event: e})
+	return f.push(eventFrame{Type: "event", Event: e}) && f.settled(e)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -43,7 +44,7 @@ func (k *socket) greet(ctx context.Context, data []byte) bool {
 	if !ok {
 		return false
 	}
-	k.locale = hello.Locale
+	k.locale, k.name = hello.Locale, rand.Text()
 	f, ok := k.openFeed(ctx, hello.After)
 	if !ok {
 		return false

@@ -64,6 +64,9 @@ func PromisePoints() []Point {
 	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
 
+// RateEvent is the one write of a rating: its event enters the talk log.
+const RateEvent Point = "rate.event"
+
 // The writes of a repair, which the life of a healthy ticket does without.
 const (
 	StrayStore Point = "stray.store" // a message that its lane does not deliver is stored anew
