@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,7 +81,7 @@ type sockets struct {
 	socketDeps
 	cfg      SocketConfig
 	presence *presence
-	wg       sync.WaitGroup // a count for each socket in all
+	wg       sync.WaitGroup // a count for each socket in all, and for each that is about to be
 
 	mu        sync.Mutex // guards what follows
 	all       map[*socket]struct{}
@@ -100,10 +101,10 @@ func newSockets(d socketDeps, cfg SocketConfig) *sockets {
 	return s
 }
 
-// handle serves GET /v1/chat: it returns when the socket and everything that it started
-// has ended.
+// handle serves GET /v1/chat. The socket and everything that it starts outlive the
+// request, whose memory they do without; closeAll waits for them.
 func (s *sockets) handle(c echo.Context) error {
-	if s.stopped() {
+	if !s.begin() {
 		return errDraining()
 	}
 	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
@@ -114,19 +115,21 @@ func (s *sockets) handle(c echo.Context) error {
 	if err != nil {
 		// The library has answered already.
 		s.log.Debug().Err(err).Msg("socket was not opened")
+		s.wg.Done()
 		return nil
 	}
-	// The request's context ends with the server's hard stop, not with the client's leaving.
-	ctx, cut := context.WithCancel(c.Request().Context())
-	defer cut()
-	k := newSocket(s, conn, c.Request().Header, cut)
 	// An oversized frame is ours to refuse, with our own code.
 	conn.SetReadLimit(-1)
+	hard, cut := context.WithCancel(context.Background())
+	k := newSocket(hard, s, conn, slices.Clone(c.Request().Header.Values("Origin")), cut)
 	if reason := s.enter(k, c.Request()); reason != "" {
 		k.end(closeTooMany, reason)
 	}
-	defer s.leave(ctx, k)
-	k.run(ctx)
+	go func() {
+		defer cut()
+		defer s.leave(hard, k)
+		k.run(hard)
+	}()
 	return nil
 }
 
@@ -167,10 +170,14 @@ func (s *sockets) closeAll(ctx context.Context) error {
 	return errors.New("close sockets: some had to be cut")
 }
 
-func (s *sockets) stopped() bool {
+// begin counts a socket that is about to open; false: no more do.
+func (s *sockets) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closed
+	if !s.closed {
+		s.wg.Add(1)
+	}
+	return !s.closed
 }
 
 // spread is over how long the clients come back when all are sent away now.
@@ -185,7 +192,6 @@ func (s *sockets) enter(k *socket, r *http.Request) (reason string) {
 	network := networkOf(r, l.Proxies)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wg.Add(1)
 	s.all[k] = struct{}{}
 	var ok bool
 	k.address, ok = s.addresses.enter(network, l)
@@ -217,7 +223,7 @@ func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason str
 	return 0, ""
 }
 
-// leave undoes enter and join. The last socket of a session tells presence so, unless it
+// leave undoes begin, enter and join. The last socket of a session tells presence so, unless it
 // was this process that sent everybody away.
 func (s *sockets) leave(ctx context.Context, k *socket) {
 	defer s.wg.Done()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -44,43 +45,43 @@ type signs struct {
 }
 
 // typing hands a sign on, unless it is the socket's own or its ticket has ended.
-func (f *feed) typing(t chat.Typing) bool {
+func (f *feed) typing(ctx context.Context, t chat.Typing) bool {
 	if t.From == f.name || t.Ticket != "" && slices.Contains(f.signs.ended, t.Ticket) {
 		return true
 	}
 	life := min(time.Duration(t.TTLMS)*time.Millisecond, chat.TypingLife)
 	if life <= 0 {
-		return f.still(t.Who)
+		return f.still(ctx, t.Who)
 	}
 	if f.signs.until == nil {
 		f.signs.until = map[chat.Who]time.Time{}
 	}
 	f.signs.until[t.Who] = time.Now().Add(life)
-	return f.push(typingFrame{Type: "typing", Who: t.Who, TTLMS: life.Milliseconds()})
+	return f.write(ctx, typingFrame{Type: "typing", Who: t.Who, TTLMS: life.Milliseconds()})
 }
 
 // settled takes back the signs that an event is the end of: a message of who was typing,
 // the end of a ticket, another owner.
-func (f *feed) settled(e chat.Event) bool {
+func (f *feed) settled(ctx context.Context, e chat.Event) bool {
 	if e.Status.Ended() {
 		f.signs.ended = append(f.signs.ended, e.Ticket)
 		f.signs.ended = f.signs.ended[max(0, len(f.signs.ended)-endedKept):]
 	}
 	switch {
 	case e.Who == chat.ByCustomer:
-		return f.still(chat.ByCustomer)
+		return f.still(ctx, chat.ByCustomer)
 	case e.Kind == chat.KindMessage, e.Kind == chat.KindOwner, e.Status.Ended():
-		return f.still(chat.ByBot)
+		return f.still(ctx, chat.ByBot)
 	}
 	return true
 }
 
 // still says that somebody types no more, if the client believes otherwise.
-func (f *feed) still(who chat.Who) bool {
+func (f *feed) still(ctx context.Context, who chat.Who) bool {
 	until, told := f.signs.until[who]
 	if !told {
 		return true
 	}
 	delete(f.signs.until, who)
-	return time.Now().After(until) || f.push(typingFrame{Type: "typing", Who: who})
+	return time.Now().After(until) || f.write(ctx, typingFrame{Type: "typing", Who: who})
 }
