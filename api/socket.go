@@ -86,7 +86,7 @@ type sockets struct {
 	mu        sync.Mutex // guards what follows
 	all       map[*socket]struct{}
 	tenants   map[string]int
-	sessions  map[talk]int
+	sessions  map[talk][]*socket // in the order of joining
 	addresses addresses
 	closed    bool
 }
@@ -94,7 +94,7 @@ type sockets struct {
 func newSockets(d socketDeps, cfg SocketConfig) *sockets {
 	s := &sockets{
 		socketDeps: d, cfg: cfg.withDefaults(),
-		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk]int{},
+		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk][]*socket{},
 		addresses: addresses{},
 	}
 	s.presence = newPresence(d.queue, s.here, s.cfg.Grace, d.log)
@@ -206,7 +206,8 @@ func (s *sockets) enter(k *socket, r *http.Request) (reason string) {
 	return ""
 }
 
-// join counts a socket that has said whose it is. A code other than 0 refuses it.
+// join counts a socket that has said whose it is. A code other than 0 refuses it. One too
+// many of a session ends the session's oldest.
 func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason string) {
 	l := s.limits()
 	s.mu.Lock()
@@ -214,11 +215,14 @@ func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason str
 	switch {
 	case s.tenants[t.tenant] >= l.PerTenant:
 		return closeTooMany, "the tenant has no room for another socket"
-	case s.sessions[t] >= l.PerSession:
-		return closeTooManyHere, "the session is open too often"
+	}
+	// Behind a bad network the oldest are those whose loss nobody has noticed yet.
+	for open := s.sessions[t]; len(open) >= l.PerSession; open = s.sessions[t] {
+		open[0].end(closeTooManyHere, "the session is open too often")
+		s.sessions[t] = open[1:]
 	}
 	s.tenants[t.tenant]++
-	s.sessions[t]++
+	s.sessions[t] = append(s.sessions[t], k)
 	k.joined = &t
 	return 0, ""
 }
@@ -241,21 +245,20 @@ func (s *sockets) part(k *socket) (t talk, last bool) {
 		return talk{}, false
 	}
 	t = *k.joined
-	drop(s.tenants, t.tenant)
-	drop(s.sessions, t)
-	return t, s.sessions[t] == 0 && !s.closed
+	if s.tenants[t.tenant]--; s.tenants[t.tenant] == 0 {
+		delete(s.tenants, t.tenant)
+	}
+	open := slices.DeleteFunc(slices.Clone(s.sessions[t]), func(other *socket) bool { return other == k })
+	if s.sessions[t] = open; len(open) == 0 {
+		delete(s.sessions, t)
+	}
+	return t, len(open) == 0 && !s.closed
 }
 
 // here reports whether the session has a socket or a long poll on this node.
 func (s *sockets) here(t talk) bool {
 	s.mu.Lock()
-	open := s.sessions[t] > 0
+	open := len(s.sessions[t]) > 0
 	s.mu.Unlock()
 	return open || s.hub.hears(t)
-}
-
-func drop[K comparable](counts map[K]int, key K) {
-	if counts[key]--; counts[key] == 0 {
-		delete(counts, key)
-	}
 }
