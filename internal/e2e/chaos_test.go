@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,20 +58,7 @@ func TestABadNetworkLosesAndDoublesNothing(t *testing.T) {
 	await(t, time.Minute, "the database is ready", func() bool { return i.database() == "ready" })
 	i.behave(map[string]any{"first_token": map[string]any{"kind": "fixed", "mean": "50ms"}, "call": map[string]any{"kind": "fixed", "mean": "250ms"}})
 	p := startProxy(t, i.base)
-	connection, err := filepath.Abs("../../web/connection.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A file of its own name: Node takes .js for the older form of modules.
-	text, err := os.ReadFile(connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module := filepath.Join(t.TempDir(), "connection.mjs")
-	if err := os.WriteFile(module, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), node, "testdata/chaos.mjs", module, "ws://"+p.listen.Addr().String()+"/v1/chat", publishableKey,
+	cmd := exec.CommandContext(t.Context(), node, "testdata/chaos.mjs", connectionModule(t), "ws://"+p.listen.Addr().String()+"/v1/chat", publishableKey,
 		strconv.Itoa(conversations), strconv.Itoa(messages), "50", strconv.FormatInt(limit.Milliseconds(), 10))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -174,4 +162,23 @@ func (i *instance) checkLedger(all []conversation, messages int) {
 			}
 		}
 	}
+}
+
+// connectionModule returns where Node finds the widget's modules: it takes them for such only
+// beside a file that says so.
+func connectionModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	modules, err := filepath.Glob("../../web/*.js")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module"}`), 0o600)
+	}
+	for _, file := range modules {
+		text, e := os.ReadFile(file)
+		err = errors.Join(err, e, os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "connection.js")
 }
