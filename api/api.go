@@ -137,7 +137,8 @@ func New(deps Deps, cfg Config) (*API, error) {
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,
-		log: deps.Log.With().Str("stage", "api").Logger(),
+		limits: func() rules.Sockets { return deps.Rules().Sockets },
+		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
 	var err error
 	if a.echo, err = a.routes(); err != nil {

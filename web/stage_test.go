@@ -62,7 +62,7 @@ func newStage(t *testing.T) *stage {
 	demo.SetKeys(keys)
 	must(t, s.queue.AddTenant(t.Context(), demo))
 	s.key = keys.Publishable
-	live := &rules.Rules{Lanes: limits}
+	live := &rules.Rules{Lanes: limits, Sockets: rules.DefaultSockets()}
 	s.make = func() *api.API {
 		a, err := api.New(api.Deps{
 			Queue: s.queue, Rules: func() *rules.Rules { return live }, Classify: s.classify, Line: third{}, Log: zerolog.Nop(),

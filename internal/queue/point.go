@@ -67,6 +67,9 @@ func PromisePoints() []Point {
 	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
 
+// RateEvent is the one write of a rating: its event enters the talk log.
+const RateEvent Point = "rate.event"
+
 // The writes of a change of a session's owner by people, in their order. Those that cancel
 // its tickets and promises follow.
 const (

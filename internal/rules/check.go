@@ -25,6 +25,7 @@ func (d *document) check(r *Rules) {
 	d.checkKnowledge(r)
 	d.checkCache(r.Cache)
 	d.checkSMS(r.SMS)
+	d.checkSockets(r.Sockets)
 	d.checkWebhooks(r.Webhooks)
 	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
 	d.span("retention.events", r.Retention.Events, hour, 0)

@@ -50,6 +50,7 @@ func builtin() *Rules {
 			Tools: 30 * minute, Session: 30 * minute,
 		},
 		SMS:        SMS{Provider: "outbox", PerNumberPerDay: 10, PerTenantPerDay: 1000, Countries: []string{"CN", "US"}},
+		Sockets:    DefaultSockets(),
 		Retention:  Retention{Tickets: 90 * day, Events: 7 * day},
 		MaxDeliver: 5,
 		Replicas:   1,

@@ -27,6 +27,7 @@ type Rules struct {
 	Knowledge Knowledge `yaml:"knowledge"` // what the RAG chain answers from
 	Cache     Cache     `yaml:"cache"`
 	SMS       SMS       `yaml:"sms"`
+	Sockets   Sockets   `yaml:"sockets"`
 	Webhooks  Webhooks  `yaml:"webhooks"` // what is sent to tenants' own servers
 	Retention Retention `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
