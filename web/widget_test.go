@@ -102,7 +102,7 @@ func converse(t *testing.T, st *stage, b *browser, s script) {
 func settled(t *testing.T, b *browser) {
 	t.Helper()
 	for selector, want := range map[string]int{
-		".live": 0, ".row.own": 1, ".row.bot:not(.greeting)": 1, ".row.bot .ai": 1, ".bubble li": 2, ".bubble a": 1,
+		".live": 0, ".row.own": 1, ".row.bot:not(.greeting)": 1, ".row.bot:not(.greeting) .ai": 1, ".bubble li": 2, ".bubble a": 1,
 		`.bubble a[href^="https:"][rel~="noopener"]`: 1, "[style]": 0,
 	} {
 		if n := b.count(selector); n != want {
