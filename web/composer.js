@@ -1,6 +1,6 @@
 // Where the customer writes: the message, and a phone number to be texted at.
 
-import { el, icon } from "./markup.js";
+import { button, el, icon } from "./markup.js";
 import { clean } from "./text.js";
 
 const longest = 10_000; // characters of a message
@@ -50,15 +50,12 @@ export class Composer {
     const words = this.#words;
     const field = el("textarea", { rows: 1, maxLength: longest, placeholder: words.placeholder, "aria-label": words.placeholder, enterKeyHint: "send" });
     const submit = el("button", { type: "submit", title: words.send, "aria-label": words.send }, icon("send"));
-    const toggle = el("button", {
-      type: "button", className: "toggle", title: words.phone.offer, "aria-label": words.phone.offer, "aria-expanded": "false",
-    }, icon("phone"));
-    const left = el("p", { className: "left", role: "status", hidden: true });
-    const form = el("form", { className: "write" }, toggle, field, submit);
-    toggle.addEventListener("click", () => {
+    const toggle = button(() => {
       this.#asking = null;
       this.#openNumber(this.#parts.number.hidden);
-    });
+    }, { className: "toggle", title: words.phone.offer, "aria-label": words.phone.offer, "aria-expanded": "false" }, icon("phone"));
+    const left = el("p", { className: "left", role: "status", hidden: true });
+    const form = el("form", { className: "write" }, toggle, field, submit);
     field.addEventListener("input", () => this.#typing());
     field.addEventListener("compositionend", (e) => { this.#composed = e.timeStamp; });
     field.addEventListener("keydown", (e) => {
@@ -154,12 +151,11 @@ export class Composer {
     const { shown, toggle } = this.#parts;
     shown.hidden = this.phone === "";
     toggle.classList.toggle("lit", this.phone !== "");
-    const remove = el("button", { type: "button", className: "link", textContent: this.#words.phone.remove });
-    remove.addEventListener("click", () => {
+    const remove = button(() => {
       this.phone = "";
       this.#showNumber();
       this.field.focus();
-    });
+    }, { className: "link", textContent: this.#words.phone.remove });
     shown.replaceChildren(this.#words.phone.on(this.phone), " ", remove);
   }
 }

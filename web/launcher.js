@@ -1,6 +1,6 @@
 // The round button that opens and closes the window.
 
-import { el, icon } from "./markup.js";
+import { button, el, icon } from "./markup.js";
 
 const most = 99; // that the badge counts
 
@@ -12,8 +12,7 @@ export class Launcher {
 
   constructor(words, act) {
     this.#words = words;
-    this.node = el("button", { type: "button", className: "launcher" });
-    this.node.addEventListener("click", act);
+    this.node = button(act, { className: "launcher" });
   }
 
   open(is) {

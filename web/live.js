@@ -2,7 +2,7 @@
 // It stands below the log and is no part of it, so that a screen reader hears each answer
 // once, when it is finished.
 
-import { el } from "./markup.js";
+import { button, el } from "./markup.js";
 
 const longestTyping = 6_000; // ms that a sign of typing holds, whatever it says
 
@@ -37,8 +37,8 @@ export class Live {
     const said = el("div", { className: "said" });
     const place = el("span", { className: "place", textContent: words.thinking });
     const dots = el("span", { className: "dots" }, el("i"), el("i"), el("i"));
-    const text = this.#link(words.phone.offer, () => this.#actions.phone(ticket));
-    const stop = this.#link(words.stop, () => this.#actions.cancel(ticket));
+    const text = button(() => this.#actions.phone(ticket), { className: "link", textContent: words.phone.offer });
+    const stop = button(() => this.#actions.cancel(ticket), { className: "link", textContent: words.stop });
     text.hidden = true;
     // Hidden from screen readers: they hear the finished answer instead of each piece.
     const shown = el("div", { className: "bubble", "aria-hidden": "true" }, said, el("div", { className: "wait" }, dots, place));
@@ -97,12 +97,6 @@ export class Live {
     clearTimeout(this.#writer?.timer);
     this.#writer?.row.remove();
     this.#writer = null;
-  }
-
-  #link(text, act) {
-    const made = el("button", { type: "button", className: "link", textContent: text });
-    made.addEventListener("click", act);
-    return made;
   }
 }
 

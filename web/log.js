@@ -2,7 +2,7 @@
 // what is still being worked on.
 
 import { Live } from "./live.js";
-import { el } from "./markup.js";
+import { button, el } from "./markup.js";
 import { closeRating, offerRating, showRating } from "./rating.js";
 import { Rows } from "./row.js";
 
@@ -95,13 +95,11 @@ export class Log {
     this.#rows.mark(row, retryAt ? "sending" : "refused", retryAt ? refused[code] ?? refused.again : refused.other, "clock");
     if (retryAt) return;
     this.#waiting.delete(row);
-    const again = el("button", { type: "button", className: "link", textContent: retry });
-    again.addEventListener("click", () => {
+    row.querySelector(".meta").append(button(() => {
       if (!this.#actions.send(row.querySelector(".bubble").textContent)) return;
       row.remove();
       this.#own.delete(cmid);
-    });
-    row.querySelector(".meta").append(again);
+    }, { className: "link", textContent: retry }));
   }
 
   // event shows a durable event; it returns whether it is something new to read.

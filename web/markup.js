@@ -12,6 +12,13 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+// button makes a button that does act when it is pressed.
+export function button(act, properties, ...children) {
+  const made = el("button", { type: "button", ...properties }, ...children);
+  made.addEventListener("click", act);
+  return made;
+}
+
 const paths = {
   chat: "M12 3.5c-5 0-9 3.3-9 7.5 0 2.3 1.2 4.3 3.1 5.7-.1 1.3-.6 2.5-1.5 3.5 1.9-.1 3.5-.7 4.8-1.7.8.2 1.7.3 2.6.3 5 0 9-3.4 9-7.8s-4-7.5-9-7.5Z",
   close: "m6 6 12 12M18 6 6 18",

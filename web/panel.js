@@ -1,6 +1,6 @@
 // The window of the chat: header, notices, and room for the log and the composer.
 
-import { el, icon } from "./markup.js";
+import { button, el, icon } from "./markup.js";
 
 export class Panel {
   node;
@@ -24,7 +24,7 @@ export class Panel {
   // say shows how the connection, or the owner, stands.
   say(state, owner = "bot") {
     const words = this.#words;
-    const shown = state === "online" ? words.ownerState[owner] ?? words.state.online : words.state[state];
+    const shown = state === "online" ? words.ownerState[owner] ?? words.state.online : words.state[state] ?? "";
     if (this.#parts.status.textContent !== shown) this.#parts.status.textContent = shown;
     this.#parts.ai.hidden = owner === "human";
     Object.assign(this.node.dataset, { state, owner });
@@ -54,24 +54,18 @@ export class Panel {
       this.#button("close", words.close, () => this.#actions.close()));
   }
 
-  #button(sign, label, act) {
-    const made = el("button", { type: "button", title: label, "aria-label": label }, icon(sign));
-    made.addEventListener("click", act);
-    return made;
-  }
+  #button(sign, label, act) { return button(act, { title: label, "aria-label": label }, icon(sign)); }
 
   #question() {
     const words = this.#words;
-    const begin = el("button", { type: "button", className: "small", textContent: words.renewYes });
-    const keep = this.#parts.keep = el("button", { type: "button", className: "small plain", textContent: words.renewNo });
-    const question = this.#parts.question = el("div", { className: "question", role: "alertdialog", "aria-label": words.renewAsk, hidden: true },
-      el("p", { textContent: words.renewAsk }), el("div", { className: "line" }, begin, keep));
     const end = (renew) => {
       question.hidden = true;
       this.#actions.renew(renew);
     };
-    begin.addEventListener("click", () => end(true));
-    keep.addEventListener("click", () => end(false));
+    const begin = button(() => end(true), { className: "small", textContent: words.renewYes });
+    const keep = this.#parts.keep = button(() => end(false), { className: "small plain", textContent: words.renewNo });
+    const question = this.#parts.question = el("div", { className: "question", role: "alertdialog", "aria-label": words.renewAsk, hidden: true },
+      el("p", { textContent: words.renewAsk }), el("div", { className: "line" }, begin, keep));
     question.addEventListener("keydown", (e) => {
       if (e.key !== "Escape") return;
       e.stopPropagation();

@@ -1,7 +1,7 @@
 // The rating of an answer: five stars and a comment, sent once. The durable event shows
 // it in every tab, and after a reload.
 
-import { el, icon } from "./markup.js";
+import { button, el, icon } from "./markup.js";
 import { clean } from "./text.js";
 
 const most = 5; // stars
@@ -9,8 +9,7 @@ const longest = 1000; // characters of a comment
 
 // offerRating adds "rate this answer" to a row; send(score, comment) is called at most once.
 export function offerRating(row, words, send) {
-  const open = el("button", { type: "button", className: "link rate", textContent: words.ask });
-  open.addEventListener("click", () => {
+  const open = button(() => {
     open.remove();
     const form = ratingForm(words, (score, comment) => {
       form.replaceWith(stars(words, score));
@@ -19,7 +18,7 @@ export function offerRating(row, words, send) {
     row.append(form);
     form.querySelector("input").focus();
     form.scrollIntoView({ block: "nearest" });
-  });
+  }, { className: "link rate", textContent: words.ask });
   row.querySelector(".meta").append(open);
 }
 

@@ -1,6 +1,6 @@
 // One message, or one note, of the conversation as it is shown.
 
-import { el, icon } from "./markup.js";
+import { button, el, icon } from "./markup.js";
 import { sanitise } from "./sanitise.js";
 import { repliesIn } from "./text.js";
 
@@ -78,12 +78,10 @@ export class Rows {
   #buttons(label, lang, texts) {
     const group = el("div", { className: "choices", role: "group", "aria-label": label });
     for (const text of texts.slice(0, mostChoices)) {
-      const button = el("button", { type: "button", textContent: text, lang: lang ?? "" });
-      button.addEventListener("click", () => {
+      group.append(button(() => {
         if (!this.#choose(text)) return;
         for (const other of group.children) other.disabled = true;
-      });
-      group.append(button);
+      }, { textContent: text, lang: lang ?? "" }));
     }
     return group;
   }

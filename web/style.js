@@ -7,23 +7,23 @@ const dark = `
   --ground: #12191d; --sunk: #0d1316; --line: #2a383f; --text: #e6eef1; --soft: #9db0b9;
   --bot: #1d282e; --good: #4ade80; --warn: #fbbf24; --bad: #f87171; --bad-ground: #b91c1c;
   --shade: 0 1px 2px rgb(0 0 0 / .4), 0 16px 48px rgb(0 0 0 / .55);
-  --ink: color-mix(in oklab, var(--accent), #fff 48%);
+  --least: .8; --greatest: 1;
 `;
 
 const css = `
 :host {
   --accent: var(--sluice-accent, #0e7490);
-  --on-accent: #fff; --against: #000; --accent-2: var(--sluice-accent-2, color-mix(in oklab, var(--accent), #4f46e5 45%)); --ink: var(--accent);
+  --on-accent: #fff; --against: #000; --accent-2: var(--sluice-accent-2, #155e75); --ink: var(--accent); --least: 0; --greatest: .51;
   --ground: #fff; --sunk: #f4f7f8; --line: #dfe7ea; --text: #16232a; --soft: #55656e;
   --bot: #eef3f5; --good: #15803d; --warn: #b45309; --bad: #c81e1e; --bad-ground: #c81e1e;
+  --edge: color-mix(in oklab, var(--soft) 45%, var(--line)); --tint: color-mix(in oklab, var(--ink) 12%, var(--ground));
   --shade: 0 1px 2px rgb(15 35 45 / .06), 0 12px 40px rgb(15 35 45 / .18);
   /* Important, because the page's own rules for this element, "*" among them, win otherwise. */
   all: initial !important; color-scheme: light dark !important;
   position: fixed !important; inset-block-end: 20px !important; inset-inline-end: 20px !important; z-index: 2147483000 !important;
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans SC", "WenQuanYi Micro Hei", sans-serif !important;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "PingFang SC", "PingFang TC", "Microsoft YaHei", sans-serif !important;
   color: var(--text) !important;
 }
-:host(:lang(zh-TW)) { font-family: system-ui, -apple-system, "Segoe UI", "PingFang TC", "Microsoft JhengHei", "Noto Sans TC", "WenQuanYi Micro Hei", sans-serif !important; }
 :host([hidden]) { display: none !important; }
 :host([data-side=start]) { inset-inline: 20px auto !important; }
 :host([data-theme=light]) { color-scheme: light !important; }
@@ -32,13 +32,11 @@ const css = `
 /* Text on any accent is white or black, whichever reads better; accents in text are as dark, or as light, as they must be. */
 @supports (color: color(from red xyz x y z)) {
   :host {
-    --on-accent: color(from var(--accent) xyz clamp(0, (.179 - y) * 999, .9505) clamp(0, (.179 - y) * 999, 1) clamp(0, (.179 - y) * 999, 1.089));
-    --against: color(from var(--accent) xyz clamp(0, (y - .179) * 999, .9505) clamp(0, (y - .179) * 999, 1) clamp(0, (y - .179) * 999, 1.089));
+    --on-accent: oklch(from color(from var(--accent) xyz 0 calc((.179 - y) * 999) 0) clamp(0, l, 1) 0 0);
+    --against: oklch(from color(from var(--accent) xyz 0 calc((y - .179) * 999) 0) clamp(0, l, 1) 0 0);
     --accent-2: var(--sluice-accent-2, color-mix(in oklab, oklch(from var(--accent) l c calc(h + 40)), var(--against) 14%));
-    --ink: oklch(from var(--accent) min(l, .51) c h);
+    --ink: oklch(from var(--accent) clamp(var(--least), l, var(--greatest)) c h);
   }
-  :host([data-theme=dark]) { --ink: oklch(from var(--accent) max(l, .8) min(c, .12) h); }
-  @media (prefers-color-scheme: dark) { :host(:not([data-theme=light])) { --ink: oklch(from var(--accent) max(l, .8) min(c, .12) h); } }
 }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
@@ -62,7 +60,6 @@ svg { inline-size: 20px; block-size: 20px; display: block; flex: none; }
 }
 :host([data-side=start]) .launcher { margin-inline: 0 auto; }
 .launcher:hover { transform: translateY(-2px); filter: brightness(1.06); }
-.launcher:active { transform: scale(.96); }
 .launcher:focus-visible { outline-offset: 3px; }
 .launcher svg { inline-size: 26px; block-size: 26px; }
 .badge {
@@ -99,11 +96,11 @@ h2 { display: flex; align-items: center; gap: 8px; margin: 0; font-size: 16px; f
 }
 header .ai { color: inherit; box-shadow: inset 0 0 0 1px color-mix(in oklab, var(--on-accent) 55%, transparent); }
 ${conversation}
-.notice, .question { margin: 0; padding: 9px 16px; font-size: 13.5px; border-block-start: 1px solid var(--line); animation: appear .2s ease; }
+.notice, .question { margin: 0; padding: 9px 16px; font-size: 13.5px; border-block-start: 1px solid var(--line); }
 .notice { color: var(--bad); background: color-mix(in oklab, var(--bad) 8%, var(--ground)); }
 .question p { margin: 0 0 8px; }
 .composer { padding: 8px 12px 6px; border-block-start: 1px solid var(--line); }
-.write { display: flex; align-items: flex-end; gap: 4px; padding: 5px; border: 1px solid color-mix(in oklab, var(--soft) 45%, var(--line)); border-radius: 22px; background: var(--ground); transition: border-color .15s ease, box-shadow .15s ease; }
+.write { display: flex; align-items: flex-end; gap: 4px; padding: 5px; border: 1px solid var(--edge); border-radius: 22px; background: var(--ground); transition: border-color .15s ease, box-shadow .15s ease; }
 .write:focus-within { border-color: var(--ink); box-shadow: 0 0 0 3px color-mix(in oklab, var(--ink) 22%, transparent); }
 textarea { flex: 1; min-inline-size: 0; resize: none; border: 0; background: none; padding: 5px 2px; line-height: 24px; }
 .write textarea { outline: 0; }
@@ -114,8 +111,8 @@ textarea { flex: 1; min-inline-size: 0; resize: none; border: 0; background: non
 .toggle { color: var(--soft); }
 .toggle:hover, .toggle.lit { color: var(--ink); background: var(--bot); }
 .write :disabled { opacity: .5; cursor: not-allowed; }
-.number { padding: 2px 4px 10px; animation: appear .2s ease; }
-.number input { flex: 1; min-inline-size: 0; padding: 6px 12px; border: 1px solid color-mix(in oklab, var(--soft) 45%, var(--line)); border-radius: 999px; background: var(--ground); }
+.number { padding: 2px 4px 10px; }
+.number input { flex: 1; min-inline-size: 0; padding: 6px 12px; border: 1px solid var(--edge); border-radius: 999px; background: var(--ground); }
 .number input[aria-invalid] { border-color: var(--bad); }
 .hint, .left, .fine { margin: 0; font-size: 12px; color: var(--soft); }
 .hint, .left { padding: 0 4px 6px; }

@@ -14,8 +14,7 @@ export const conversation = `
 .row.typing { align-self: flex-start; }
 .bubble { padding: 9px 13px; border-radius: 16px; overflow-wrap: anywhere; }
 .bot .bubble, .human .bubble { background: var(--ground); border: 1px solid var(--line); border-start-start-radius: 5px; }
-.human .bubble { border-color: color-mix(in oklab, var(--ink) 40%, var(--line)); }
-.own .bubble { white-space: pre-wrap; color: var(--on-accent); border-end-end-radius: 5px; background: var(--accent); transition: opacity .2s ease; }
+.own .bubble { white-space: pre-wrap; color: var(--on-accent); border-end-end-radius: 5px; background: var(--accent); }
 .system .bubble { color: var(--text); background: var(--bot); }
 .own[data-state=sending] .bubble { opacity: .8; }
 .own[data-state=refused] .bubble { color: #fff; background: var(--bad-ground); }
@@ -31,7 +30,7 @@ export const conversation = `
   padding: 6px 13px; border: 1px solid var(--ink); border-radius: 18px; color: var(--ink); text-align: start;
   overflow-wrap: anywhere; background: var(--ground); transition: background .15s ease;
 }
-.choices button:hover:enabled { background: color-mix(in oklab, var(--ink) 12%, var(--ground)); }
+.choices button:hover:enabled { background: var(--tint); }
 .choices button:disabled { opacity: .55; cursor: default; }
 
 .bubble p, .bubble ul, .bubble ol, .bubble pre { margin: 0 0 .55em; }
@@ -54,7 +53,7 @@ export const conversation = `
 .dots i:nth-child(2) { animation-delay: .15s; }
 .dots i:nth-child(3) { animation-delay: .3s; }
 
-.rating { inline-size: 260px; padding: 10px 12px; border: 1px solid var(--line); border-radius: 14px; background: var(--ground); animation: appear .2s ease; }
+.rating { inline-size: 260px; padding: 10px 12px; border: 1px solid var(--line); border-radius: 14px; background: var(--ground); }
 .rating fieldset { margin: 0; padding: 0; border: 0; }
 .rating legend { padding: 0; font-size: 13px; color: var(--soft); }
 .stars, .rated { display: flex; align-items: center; gap: 2px; }
@@ -68,7 +67,6 @@ export const conversation = `
 .lit svg path, svg.lit path { fill: currentColor; }
 .rated { gap: 3px; padding-inline: 3px; font-size: 12.5px; color: var(--soft); }
 .rated svg { inline-size: 14px; block-size: 14px; }
-.rated .hidden + * { margin-inline-start: 4px; }
 .more { display: flex; flex-direction: column; align-items: flex-start; gap: 8px; margin-block-start: 8px; }
-.more textarea { inline-size: 100%; padding: 5px 10px; border: 1px solid color-mix(in oklab, var(--soft) 45%, var(--line)); border-radius: 10px; }
+.more textarea { inline-size: 100%; padding: 5px 10px; border: 1px solid var(--edge); border-radius: 10px; }
 `;

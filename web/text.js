@@ -40,9 +40,9 @@ const english = {
     offer: "Text me the answer",
     label: "Mobile number",
     hint: "If the answer takes longer, we text you. The number is used for nothing else.",
-    waiting: "Your question is asked again with the number, and we text you if it takes longer.",
+    waiting: "Your question is asked again with this number.",
     example: "+1 212 555 0123",
-    bad: "Please write the number with its country code, such as +1 212 555 0123.",
+    bad: "Please write it with its country code, such as +1 212 555 0123.",
     save: "Use",
     on: (number) => `We text ${number} if it takes longer.`,
     remove: "Remove",
@@ -70,7 +70,6 @@ const english = {
     thanks: "Thank you!",
   },
   state: {
-    new: "Not connected",
     connecting: "Connecting…",
     online: "Online",
     waiting: "Reconnecting…",
@@ -79,11 +78,9 @@ const english = {
   refused: {
     queue_full: "Very busy right now. Your message is sent again by itself.",
     rate_limited: "A little fast. Your message is sent again by itself.",
-    draining: "One moment. Your message is sent again by itself.",
-    quota_exceeded: "Very busy right now. Your message is sent again by itself.",
     again: "A moment's trouble. Your message is sent again by itself.",
     other: "Could not be sent.",
-    many: "Several messages still wait to be sent. Please wait a moment.",
+    many: "Several messages are still being sent. One moment.",
   },
   problem: {
     in_effect: "This is being carried out already and cannot be stopped.",

@@ -38,7 +38,7 @@ export const simplified = {
     offer: "短信通知我",
     label: "手机号码",
     hint: "如果需要等待较久，我们会发短信通知您。号码仅用于此次通知。",
-    waiting: "将用此号码重新提交您的问题；如需等待较久，我们会发短信通知您。",
+    waiting: "将用此号码重新提交您的问题。",
     example: "138 0013 8000",
     bad: "请输入正确的手机号码；境外号码请加国家代码，例如 +852。",
     save: "确定",
@@ -68,7 +68,6 @@ export const simplified = {
     thanks: "感谢您的评价！",
   },
   state: {
-    new: "未连接",
     connecting: "连接中…",
     online: "在线",
     waiting: "正在重新连接…",
@@ -77,8 +76,6 @@ export const simplified = {
   refused: {
     queue_full: "当前咨询人数较多，消息稍后会自动重新发送。",
     rate_limited: "发送得有点快，消息稍后会自动重新发送。",
-    draining: "请稍候，消息会自动重新发送。",
-    quota_exceeded: "当前咨询人数较多，消息稍后会自动重新发送。",
     again: "暂时遇到问题，消息稍后会自动重新发送。",
     other: "发送失败。",
     many: "还有几条消息正在发送，请稍候。",
@@ -136,7 +133,7 @@ export const traditional = {
     offer: "簡訊通知我",
     label: "手機號碼",
     hint: "如果需要等候較久，我們會傳簡訊通知您。號碼僅用於此次通知。",
-    waiting: "將用此號碼重新送出您的問題；如需等候較久，我們會傳簡訊通知您。",
+    waiting: "將用此號碼重新送出您的問題。",
     example: "0912 345 678",
     bad: "請輸入正確的手機號碼；海外號碼請加國碼，例如 +852。",
     save: "確定",
@@ -166,7 +163,6 @@ export const traditional = {
     thanks: "感謝您的評價！",
   },
   state: {
-    new: "未連線",
     connecting: "連線中…",
     online: "線上",
     waiting: "正在重新連線…",
@@ -175,8 +171,6 @@ export const traditional = {
   refused: {
     queue_full: "目前詢問人數較多，訊息稍後會自動重新傳送。",
     rate_limited: "傳送得有點快，訊息稍後會自動重新傳送。",
-    draining: "請稍候，訊息會自動重新傳送。",
-    quota_exceeded: "目前詢問人數較多，訊息稍後會自動重新傳送。",
     again: "暫時遇到問題，訊息稍後會自動重新傳送。",
     other: "傳送失敗。",
     many: "還有幾則訊息正在傳送，請稍候。",
