@@ -34,7 +34,7 @@ const css = `
   :host {
     --on-accent: oklch(from color(from var(--accent) xyz 0 calc((.179 - y) * 999) 0) clamp(0, l, 1) 0 0);
     --against: oklch(from color(from var(--accent) xyz 0 calc((y - .179) * 999) 0) clamp(0, l, 1) 0 0);
-    --accent-2: var(--sluice-accent-2, color-mix(in oklab, oklch(from var(--accent) l c calc(h + 40)), var(--against) 14%));
+    --accent-2: var(--sluice-accent-2, color-mix(in oklab, oklch(from var(--accent) l calc(c * 1.4) calc(h + 36)), var(--against) 8%));
     --ink: oklch(from var(--accent) clamp(var(--least), l, var(--greatest)) c h);
   }
 }

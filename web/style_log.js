@@ -20,6 +20,7 @@ export const conversation = `
 .own[data-state=refused] .bubble { color: #fff; background: var(--bad-ground); }
 .author { display: inline-flex; align-items: center; gap: 6px; font-size: 12.5px; color: var(--soft); padding-inline-start: 2px; }
 .meta { display: flex; flex-wrap: wrap; align-items: center; gap: 0 10px; min-block-size: 18px; padding-inline: 3px; font-size: 12px; color: var(--soft); }
+.own .meta { gap: 5px; }
 .mark { display: inline-flex; align-items: center; gap: 4px; }
 .mark svg { inline-size: 13px; block-size: 13px; }
 [data-state=accepted] .mark { color: var(--good); }
