@@ -34,8 +34,9 @@ cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, un
 drill: build ## All fault drills, quick: five minutes; one that failed is played again, twice at the most.
 	$(BIN) drill all --quick --again 2
 
-soak: ## A million calls through the gate, a fifth of them aborted, leave nothing behind; five minutes.
+soak: ## What takes long: a million calls through the gate, a fifth of them aborted; a milder cut of a cluster; seven minutes.
 	SLUICE_SOAK=1000000 $(TEST) -run '^TestCallsLeaveNothingBehindHoweverMany$$' -count 1 -v -timeout 60m .
+	SLUICE_SOAK=1 $(TEST) -tags cluster -run '^TestADispatcherIsCutOff$$/^from_NATS$$' -count 1 -v -timeout 5m ./internal/e2e/
 
 browser: ## The widget in a real Chromium.
 	$(TEST) -tags browser -timeout 10m ./web/

@@ -52,11 +52,9 @@ func drill(t *testing.T, scenario string) {
 	}
 }
 
-// TestADrillWithAVendorDownPasses in a private instance of one process.
+// TestADrillWithAVendorDownPasses in a private instance of one process. The others are
+// played by make drill.
 func TestADrillWithAVendorDownPasses(t *testing.T) { drill(t, "vendor-down") }
-
-// TestADrillWithAKilledDispatcherPasses with processes by role on a NATS node.
-func TestADrillWithAKilledDispatcherPasses(t *testing.T) { drill(t, "kill-dispatcher") }
 
 // TestAnInterruptedDrillLeavesNothingBehind: its children end with it, and its directory
 // goes.
