@@ -2,6 +2,8 @@ module sluice
 
 go 1.26.8
 
+ignore ./web/node_modules
+
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/chromedp/cdproto v0.159.0
