@@ -155,6 +155,9 @@ func shadow(n *cdp.Node) *cdp.Node {
 		return n.ShadowRoots[0]
 	}
 	for _, child := range n.Children {
+		if child.ContentDocument != nil {
+			child = child.ContentDocument
+		}
 		if found := shadow(child); found != nil {
 			return found
 		}

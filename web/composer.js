@@ -59,9 +59,11 @@ export class Composer {
     field.addEventListener("input", () => this.#typing());
     field.addEventListener("compositionend", (e) => { this.#composed = e.timeStamp; });
     field.addEventListener("keydown", (e) => {
-      if (e.key !== "Enter" || e.shiftKey || this.#composes(e)) return;
+      // 229 is an Enter that an input method takes for itself.
+      if (e.key !== "Enter" || e.shiftKey || e.isComposing || e.keyCode === 229) return;
       e.preventDefault();
-      form.requestSubmit();
+      // Safari ends the composition first and reports its Enter after that.
+      if (e.timeStamp - this.#composed >= settle) form.requestSubmit();
     });
     form.addEventListener("submit", (e) => {
       e.preventDefault();
@@ -73,10 +75,6 @@ export class Composer {
     Object.assign(this.#parts, { field, submit, toggle, left });
     return el("div", {}, left, form);
   }
-
-  // composes tells whether an Enter belongs to an input method: 229 is one that it takes for
-  // itself; Safari ends the composition first and reports the key after that.
-  #composes(e) { return e.isComposing || e.keyCode === 229 || e.timeStamp - this.#composed < settle; }
 
   #typing() {
     this.#grow();

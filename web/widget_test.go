@@ -122,6 +122,17 @@ func TestWidgetLeavesAnEnterToTheInputMethod(t *testing.T) {
 	}
 	b.write("款")
 	b.until("the whole message", `this.querySelector(".row.own .bubble").textContent === "我想退款"`)
+	b.compose("再见")
+	// Safari ends the composition first and gives the key after it.
+	_, err := inside[bool](b, `
+		const field = this.querySelector("textarea");
+		field.dispatchEvent(new CompositionEvent("compositionend"));
+		field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+		field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }));`)
+	must(t, err)
+	if n := b.count(".row.own"); n != 1 {
+		t.Errorf("%d messages, want one: a key that ends a composition sends nothing", n)
+	}
 }
 
 func TestWidgetDropsWhatTheServerShouldHaveDropped(t *testing.T) {
