@@ -117,6 +117,7 @@ export class Connection {
     const cmid = newID();
     this.#pending.add({ cmid, text, phone });
     this.#save();
+    this.start();
     this.#pending.send(cmid);
     return cmid;
   }

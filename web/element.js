@@ -74,6 +74,7 @@ export class SluiceChat extends HTMLElement {
       this.#root.replaceChildren();
       this.#news = [];
       this.#owner = "bot";
+      this.#state = "new";
       this.#make(open);
       this.#composer.draft = draft;
       if (this.#connection.known) this.#connection.start();
