@@ -45,6 +45,7 @@ function ratingForm(words, send) {
   all.addEventListener("change", () => {
     [...all.children].forEach((label, i) => label.classList.toggle("lit", i < score()));
     more.hidden = false;
+    more.scrollIntoView({ block: "nearest" });
   });
   const form = el("form", { className: "rating" },
     el("fieldset", {}, el("legend", { textContent: words.label }), all), more);

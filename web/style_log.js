@@ -64,8 +64,8 @@ export const conversation = `
 .stars label:has(:focus-visible) { outline: 2px solid var(--ink); }
 .stars input { position: absolute; opacity: 0; pointer-events: none; }
 .stars svg { inline-size: 24px; block-size: 24px; }
-.lit, .rated svg.lit { color: var(--warn); }
-.lit svg path, svg.lit path { fill: currentColor; }
+.stars .lit, .rated .lit { color: var(--warn); }
+.stars .lit path, .rated .lit path { fill: currentColor; }
 .rated { gap: 3px; padding-inline: 3px; font-size: 12.5px; color: var(--soft); }
 .rated svg { inline-size: 14px; block-size: 14px; }
 .more { display: flex; flex-direction: column; align-items: flex-start; gap: 8px; margin-block-start: 8px; }
