@@ -39,7 +39,7 @@ const english = {
   phone: {
     offer: "Text me the answer",
     label: "Mobile number",
-    hint: "If the answer takes longer, we text you. The number is used for nothing else.",
+    hint: "If the answer takes longer, we text you. It is used for nothing else.",
     waiting: "Your question is asked again with this number.",
     example: "+1 212 555 0123",
     bad: "Please write it with its country code, such as +1 212 555 0123.",
@@ -91,7 +91,7 @@ const english = {
     failed: "Sorry, this could not be answered. Please ask again.",
   },
   stopped: {
-    4500: "This chat is not set up correctly: its key or identity is not accepted.",
+    4500: "This chat is not set up correctly.",
     4504: "The chat is open in too many windows. Close some and reload the page.",
     4507: "This chat may not be used on this page.",
     other: "The chat has stopped. Please reload the page.",
