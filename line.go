@@ -26,6 +26,7 @@ type line struct {
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
+	webhooks   stage                  // with the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
@@ -62,12 +63,15 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	}
 	l.worker = w
 	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
-		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
 		Answered: f.metrics.Answered, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
+	}
+	if l.webhooks, err = webhookStage(q, in, log); err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	return l, nil
 }
@@ -81,6 +85,9 @@ func (l *line) stages() []stage {
 			defer l.worker.Close()
 			return l.dispatcher.Run(ctx)
 		}})
+	}
+	if l.webhooks.run != nil {
+		all = append(all, l.webhooks)
 	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {

@@ -82,6 +82,9 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 	if err := m.check(limits); err != nil {
 		return chat.Ticket{}, false, err
 	}
+	if err := in.checkCallback(ctx, &m); err != nil {
+		return chat.Ticket{}, false, err
+	}
 	t = in.ticket(m, time.Now().UTC())
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()

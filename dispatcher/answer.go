@@ -122,6 +122,9 @@ func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o out
 	switch {
 	case o.failed == nil:
 		o.answer.Vendor, o.answer.Model = o.caller.Used()
+		if s.Lane == chat.Batch {
+			o.answer.Handoff = "" // there is no conversation to take over
+		}
 		s.Ticket.Answer(o.answer, time.Now())
 		if why := o.answer.Trouble; why != "" {
 			s.Dead = true

@@ -39,6 +39,9 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		j.HandBack(admitPause)
 		return
 	}
+	if d.hushed(ctx, j, s) || d.handOver(ctx, j, s) {
+		return
+	}
 	if s.Attempts >= d.cfg.Rules().MaxDeliver { // a deed without an end is told to operators this way
 		d.leave(ctx, j, s, decide(situation{now: time.Now(), deadline: s.Deadline, spent: true, stopped: stopCause(ctx)}))
 		return

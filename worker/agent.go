@@ -54,7 +54,7 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 			return nil
 		}
 		if step >= steps {
-			if len(a.said) == 0 {
+			if len(a.said) == 0 && !a.run.Person() {
 				return errNoText
 			}
 			return nil
