@@ -30,9 +30,13 @@ const (
 	answerBucket   = "answers"
 	hookBucket     = "webhooks"
 
+	suppressionBucket = "suppressions"
+	textBucket        = "texts"
+
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"
+	vectorBucket    = "vectors"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"

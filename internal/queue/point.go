@@ -78,6 +78,26 @@ const (
 // HookEntry is each write about the delivery of a webhook, after it entered the outbox.
 const HookEntry Point = "hook.entry"
 
+// The writes of a notice in the outbox, besides those of its states.
+const (
+	NoticeCount   Point = "notice.count"   // it counts for its number, and then for its tenant
+	NoticeTold    Point = "notice.told"    // its session is told what became of the promise
+	NoticeKept    Point = "notice.kept"    // the kept promise knows
+	NoticeSettled Point = "notice.settled" // nothing more is to be done
+)
+
+// NoticePoint returns the write point of a notice's state.
+func NoticePoint(state chat.NoticeState) Point { return Point("notice." + string(state)) }
+
+// NoticePoints returns all write points of a notice.
+func NoticePoints() []Point {
+	return []Point{
+		NoticeCount, NoticePoint(chat.NoticeSending), NoticePoint(chat.NoticeSent), NoticePoint(chat.NoticeUnknown),
+		NoticePoint(chat.NoticeQueued), NoticePoint(chat.NoticeDelivered), NoticePoint(chat.NoticeFailed),
+		NoticeTold, NoticeKept, NoticeSettled,
+	}
+}
+
 // The writes of a repair, which the life of a healthy ticket does without.
 const (
 	StrayStore Point = "stray.store" // a message that its lane does not deliver is stored anew
