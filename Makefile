@@ -40,7 +40,8 @@ soak: ## What takes long: a million calls through the gate, a fifth of them abor
 	SLUICE_CHAOS=1000 $(TEST) -tags e2e -run '^TestABadNetworkLosesAndDoublesNothing$$' -count 1 -v -timeout 60m ./internal/e2e/
 	SLUICE_SOAK=1 $(TEST) -tags cluster -run '^TestADispatcherIsCutOff$$/^from_NATS$$' -count 1 -v -timeout 5m ./internal/e2e/
 
-browser: ## The widget in a real Chromium.
+browser: ## The widget in a real Chromium; axe-core, which judges it, comes through npm.
+	@test -f web/node_modules/axe-core/axe.min.js || npm ci --prefix web --no-audit --no-fund --ignore-scripts --silent
 	$(TEST) -tags browser -timeout 10m ./web/
 
 postgres: ## The ledger on PostgreSQL 15 and 18.
