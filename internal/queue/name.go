@@ -15,6 +15,7 @@ const (
 	auditStream   = "AUDIT"
 	promiseStream = "PROMISE"
 	outboxStream  = "OUTBOX"
+	spoolStream   = "SPOOL"
 
 	ticketBucket   = "tickets"
 	sessionBucket  = "sessions"
@@ -28,6 +29,7 @@ const (
 	claimBucket    = "claims"
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
+	batchBucket    = "batches"
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
