@@ -134,7 +134,7 @@ func (tr *trial) play(s step) {
 	case "broker":
 		tr.l.kill()
 		tr.dead = append(tr.dead, tr.l)
-		tr.w.broker.Stop()
+		queuetest.Stop(tr.w.broker)
 		tr.w.startBroker()
 		tr.l = tr.w.live()
 	case "fail":

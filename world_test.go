@@ -84,7 +84,7 @@ func (w *world) startBroker() {
 }
 
 func (w *world) close() {
-	w.broker.Stop()
+	queuetest.Stop(w.broker)
 	w.stopVendors()
 	w.serving.Wait()
 }

@@ -44,7 +44,7 @@ func inCluster(t *testing.T, f func(t *testing.T, c *cluster)) {
 	queuetest.Bubble(t, func(t *testing.T) {
 		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
 		must(t, err)
-		defer server.Stop()
+		defer queuetest.Stop(server)
 		c := &cluster{t: t, server: server}
 		nc, q := c.open()
 		defer nc.Close()

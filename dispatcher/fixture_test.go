@@ -98,7 +98,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer server.Stop()
+		defer queuetest.Stop(server)
 		w.server = server
 		if w.nc, err = server.Dial(); err != nil {
 			t.Fatal(err)

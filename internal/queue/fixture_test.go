@@ -51,7 +51,7 @@ func inBubble(t *testing.T, change func(*Config, *ServerConfig), f func(t *testi
 		if w.server, err = StartServer(t.Context(), server); err != nil {
 			t.Fatal(err)
 		}
-		defer w.server.Stop()
+		defer queuetest.Stop(w.server)
 		if w.nc, err = w.server.Dial(); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/chat"
+	"sluice/internal/queue/queuetest"
 )
 
 func TestALowerBoundDeletesNoJob(t *testing.T) {
@@ -60,12 +61,12 @@ func TestWhatIsAcceptedSurvivesTheServer(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world) {
 		m := w.accept(message("s", "hello"))
 		w.nc.Close()
-		w.server.Stop()
+		queuetest.Stop(w.server)
 		var err error
 		if w.server, err = StartServer(t.Context(), ServerConfig{Dir: w.dir}); err != nil {
 			t.Fatal(err)
 		}
-		defer w.server.Stop()
+		defer queuetest.Stop(w.server)
 		if w.nc, err = w.server.Dial(); err != nil {
 			t.Fatal(err)
 		}

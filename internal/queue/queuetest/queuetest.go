@@ -22,7 +22,7 @@ var clockDone chan struct{}
 //
 // The clock is the process's: a test that calls Bubble must not be parallel, and a test
 // of the same package that runs a server outside a bubble must be, so that it starts
-// after the bubbles. f stops its server before it returns.
+// after the bubbles. f stops its server, by Stop, before it returns.
 func Bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	// A server that starts outside afterwards must not meet a channel of the bubble.
@@ -31,6 +31,14 @@ func Bubble(t *testing.T, f func(t *testing.T)) {
 		clockDone = make(chan struct{}, 1)
 		f(t)
 	})
+}
+
+// Stop stops a server of a bubble once it has nothing to do. While it shuts down it sleeps
+// with a lock in its hand: a request under way, such as that of a client that has died,
+// would wait for the lock, which is no wait that lets the time of a bubble advance.
+func Stop(server interface{ Stop() }) {
+	synctest.Wait()
+	server.Stop()
 }
 
 // Main runs the tests of a package and fails if a goroutine outlives them.
