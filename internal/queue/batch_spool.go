@@ -28,11 +28,12 @@ type Part struct {
 }
 
 // openSpool makes the stream in which lines wait for their tickets. It holds whole parts
-// in messages, so that a feeder finds its place in it at once.
+// in messages, so that a feeder finds its place in it at once. It has no size of its own:
+// the servers would set that aside, also in an account that has less.
 func (q *Queue) openSpool(ctx context.Context) (err error) {
 	q.spool, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: spoolStream, Subjects: []string{spoolSubject("*", "*")}, Storage: jetstream.FileStorage,
-		MaxBytes: maxSpool, Discard: jetstream.DiscardNew, Replicas: q.cfg.Replicas, AllowDirect: false,
+		Replicas: q.cfg.Replicas, AllowDirect: false,
 	})
 	if err != nil {
 		return fmt.Errorf("open stream %s: %w", spoolStream, err)
@@ -43,7 +44,8 @@ func (q *Queue) openSpool(ctx context.Context) (err error) {
 func spoolSubject(spool, part string) string { return "spool." + spool + "." + part }
 
 // Spool adds a part to the lines of a batch that is being checked. Parts are added in
-// their order. ErrStorage: there is no room for it.
+// their order. ErrStorage: there is no room for it. Several at once may go beyond the
+// bound by a part each.
 func (q *Queue) Spool(ctx context.Context, spool string, p Part) error {
 	if err := q.room(ctx); err != nil {
 		return err
@@ -54,6 +56,13 @@ func (q *Queue) Spool(ctx context.Context, spool string, p Part) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode lines of %s: %w", spool, err)
+	}
+	info, err := q.spool.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("measure the spool: %w", err)
+	}
+	if info.State.Bytes+uint64(len(body)) > maxSpool {
+		return fmt.Errorf("%d bytes in the spool: %w", info.State.Bytes, ErrStorage)
 	}
 	_, err = q.js.Publish(ctx, spoolSubject(spool, strconv.Itoa(p.First)), body)
 	return refusal("spool lines of "+spool, err)
