@@ -8,6 +8,6 @@ const raced = true
 // A fifth of the kills, and fewer histories, are enough to see races: what runs is the same.
 const (
 	killEach       = 5
-	histories      = 15
-	owingHistories = 4
+	histories      = 10
+	owingHistories = 3
 )

@@ -9,6 +9,6 @@ const raced = false
 // to a second or so.
 const (
 	killEach       = 1
-	histories      = 100
-	owingHistories = 30
+	histories      = 60
+	owingHistories = 20
 )

@@ -120,6 +120,7 @@ func TestAnImportOfTenThousandDocumentsSlowsNoChat(t *testing.T) {
 	}
 	w := newWorld(t, testRules(t, strings.NewReplacer("quota: 5", "quota: 50", "quota: 3", "quota: 30").Replace(smallRules)+
 		"knowledge: {shipped: true}\n"), swift)
+	w.real = true
 	l := w.live()
 	r := l.reader()
 	await := func(done func() bool, tick func(n int)) {

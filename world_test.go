@@ -33,6 +33,7 @@ type world struct {
 	shop    *sim.Shop
 	faqs    *faqs          // nil: the FAQ answers nothing
 	log     zerolog.Logger // of all processes; they keep quiet unless it is set
+	real    bool           // it is in no bubble
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -84,7 +85,11 @@ func (w *world) startBroker() {
 }
 
 func (w *world) close() {
-	queuetest.Stop(w.broker)
+	if w.real {
+		w.broker.Stop()
+	} else {
+		queuetest.Stop(w.broker)
+	}
 	w.stopVendors()
 	w.serving.Wait()
 }
