@@ -102,7 +102,7 @@ func batchPoints() []queue.Point {
 }
 
 // TestABatchSurvivesADeathBeforeEachWrite kills the process before each named write, the
-// first and a later one of that name, of a batch that is answered and of one that is
+// first one of that name and, of a line's, also a later one, of a batch that is answered or
 // cancelled in the middle. The caller repeats what had no answer, another process goes on,
 // and each line has ended once: one story each, and counts that say the same.
 func TestABatchSurvivesADeathBeforeEachWrite(t *testing.T) {
@@ -111,8 +111,8 @@ func TestABatchSurvivesADeathBeforeEachWrite(t *testing.T) {
 			name := fmt.Sprintf("%s after %d, cancelled %v", point, after, cancelled)
 			queuetest.Bubble(t, func(t *testing.T) { liveThrough(t, name, point, after, cancelled) })
 		}
-		play(0, false)
-		play(0, true)
+		stops := point == queue.BatchStop || strings.HasPrefix(string(point), "cancel.")
+		play(0, stops)
 		if !strings.HasPrefix(string(point), "batch.") { // a line's: another line's turn
 			play(2, true)
 		}
@@ -199,4 +199,61 @@ func (m *mortal) checkLines(t *testing.T, name, id string, lines int, nc *nats.C
 			t.Errorf("%s: %d messages are left in %s", name, info.State.Messages, subject)
 		}
 	}
+}
+
+func TestABatchExpires(t *testing.T) {
+	queuetest.Bubble(t, func(t *testing.T) {
+		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+		must(t, err)
+		defer server.Stop()
+		nc, err := server.Dial()
+		must(t, err)
+		defer nc.Close()
+		told := map[string]int{}
+		m := newMortal(t, nc, "", 0, told)
+		two := make([]queue.Batch, 2)
+		for i := range two {
+			up := newUpload(m.queue, chat.Tenant{Name: fmt.Sprintf("tenant-%d", i), Lane: chat.High}, m.deps.Rules().Lanes)
+			two[i], _, err = m.acceptBatch(t.Context(), "", up, strings.NewReader(ndjson(60+5*i, nil)))
+			must(t, err)
+		}
+		stray := newUpload(m.queue, chat.Tenant{Name: "demo", Lane: chat.High}, m.deps.Rules().Lanes)
+		must(t, stray.read(t.Context(), strings.NewReader(ndjson(2, nil)))) // its process died here
+		must(t, m.batches.look(t.Context()))
+		m.answer(t, 3)
+		must(t, m.batches.look(t.Context())) // the lane takes three
+		fed := 0
+		for i, b := range two {
+			if b, err = m.queue.Batch(t.Context(), b.ID); err != nil || b.Status() != chat.BatchInProgress {
+				t.Fatalf("batch %d: %+v, %v", i, b, err)
+			}
+			fed += b.Cursor
+		}
+		if fed != 6 {
+			t.Errorf("%d lines have tickets, want the three that were answered and three more", fed)
+		}
+		<-time.After(time.Hour)
+		for range 20 {
+			must(t, m.batches.look(t.Context()))
+		}
+		must(t, m.batches.sweep(t.Context()))
+		for i, b := range two {
+			if b, err = m.queue.Batch(t.Context(), b.ID); err != nil {
+				t.Fatal(err)
+			}
+			if b.Status() != chat.BatchExpired || !b.Told || b.EndedAt == nil || b.Before.Ended() != b.Total || told[b.ID] != 1 {
+				t.Errorf("batch %d, told %v: %+v", i, told, b)
+			}
+			if s, err := m.queue.Ticket(t.Context(), chat.LineTicketID(b.ID, b.Total)); err != nil || s.Reason != chat.ReasonOverdue || s.CustomID != fmt.Sprintf("c-%d", b.Total) {
+				t.Errorf("the last line: %+v, %v", s.Ticket, err)
+			}
+		}
+		if left, err := m.queue.SweepSpools(t.Context(), time.Now()); err != nil || left != 0 {
+			t.Errorf("%d spools were left (%v)", left, err)
+		}
+		open, err := m.queue.OpenBatches(t.Context())
+		if err != nil || len(open) != 0 {
+			t.Errorf("open: %v, %v", open, err)
+		}
+	})
 }

@@ -23,6 +23,10 @@ type splitter struct {
 	items bool // one document with a list
 	first bool
 	buf   []byte
+
+	blank int  // lines without anything that are not told of: they are none if they end the body
+	held  bool // buf is the line after them
+	long  bool // which is too long
 }
 
 // errSplit is a fault after which nobody knows where the next line begins.
@@ -47,26 +51,43 @@ func newSplitter(body io.Reader) (*splitter, error) {
 // of a whole body. A line that is too long is returned with errLong, and the next call goes
 // on behind it.
 func (s *splitter) next() ([]byte, error) {
-	s.buf = s.buf[:0]
 	if s.items {
+		s.buf = s.buf[:0]
 		return s.nextItem()
 	}
-	long := false
+	for !s.held {
+		if err := s.readLine(); err != nil {
+			return nil, err
+		}
+		if s.held = s.long || !isBlank(s.buf); !s.held {
+			s.blank++
+		}
+	}
+	if s.blank > 0 {
+		s.blank--
+		return nil, nil
+	}
+	if s.held = false; s.long {
+		return nil, errLong()
+	}
+	return bytes.TrimSpace(s.buf), nil
+}
+
+// readLine reads up to the next line end, or what is left at the end of the body; io.EOF:
+// nothing is.
+func (s *splitter) readLine() error {
+	s.buf, s.long = s.buf[:0], false
 	for {
 		part, err := s.in.ReadSlice('\n')
-		if long = long || len(s.buf)+len(part) > maxBody; !long {
+		if s.long = s.long || len(s.buf)+len(part) > maxBody; !s.long {
 			s.buf = append(s.buf, part...)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
-		case long:
-			return nil, errLong()
-		case errors.Is(err, io.EOF) && isBlank(s.buf):
-			return nil, io.EOF
+		case errors.Is(err, io.EOF) && (s.long || len(s.buf) > 0):
+			return nil
 		default:
-			return bytes.TrimSpace(s.buf), nil
+			return err
 		}
 	}
 }

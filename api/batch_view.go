@@ -12,8 +12,12 @@ import (
 	"sluice/internal/queue"
 )
 
-// callOffFor is how long a caller who cancels a batch waits for its lines to be cancelled.
-const callOffFor = 5 * time.Second
+// callOffFor is how long a caller who cancels a batch waits for its lines to be cancelled;
+// lineEvery is how often a caller's line is looked at that is waited for.
+const (
+	callOffFor = 5 * time.Second
+	lineEvery  = time.Second
+)
 
 // Batch is a batch as its tenant sees it.
 type Batch struct {
@@ -109,4 +113,30 @@ func (a *API) cancelBatch(ctx context.Context, in *batchRef) (*batchViewOutput, 
 	}
 	b = a.batches.callOff(ctx, stopped, callOffFor)
 	return a.shownBatch(ctx, b)
+}
+
+// awaitLine waits until a line of a batch has ended, or the time is over. Lines have no
+// events: it looks each second.
+func (a *API) awaitLine(ctx context.Context, id string, wait time.Duration) error {
+	timer, ticker := time.NewTimer(wait), time.NewTicker(lineEvery)
+	defer timer.Stop()
+	defer ticker.Stop()
+	for {
+		s, err := a.deps.Queue.Ticket(ctx, id)
+		if err != nil {
+			return unavailable(err)
+		}
+		if s.Status.Ended() {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-timer.C:
+			return nil
+		case <-a.stopping:
+			return nil
+		case <-ctx.Done():
+			return unavailable(ctx.Err())
+		}
+	}
 }
