@@ -160,6 +160,10 @@ func (f *batches) look(ctx context.Context) error {
 func (f *batches) advance(ctx context.Context, b queue.Batch) (_ queue.Batch, moved bool, err error) {
 	now := time.Now().UTC()
 	if b.EndedAt == nil && b.Stop == "" && !now.Before(b.Deadline) {
+		// All may have ended while nobody looked.
+		if b, _, err = f.queue.SettleBatch(ctx, b, now); err != nil || b.EndedAt != nil {
+			return b, err == nil, err
+		}
 		if b, err = f.queue.StopBatch(ctx, b.ID, chat.ReasonOverdue, now); err != nil {
 			return b, false, unlessEnded(err)
 		}
