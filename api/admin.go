@@ -40,6 +40,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerFAQ(api)
 	a.registerDead(api)
 	a.registerPromises(api)
+	a.registerBatchList(api)
 	a.registerHandoffs(api)
 	a.registerTakeovers(api)
 	a.registerHooks(api)

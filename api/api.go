@@ -44,7 +44,7 @@ type Check struct {
 }
 
 // Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ,
-// Unfit and Texts may be nil, the rest may not.
+// BatchEnded, Unfit and Texts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -61,6 +61,9 @@ type Deps struct {
 	// FAQ returns what answers in this process, nil: nothing does yet, and the revision of
 	// the list that it was made of. Nil: this process learns no FAQ.
 	FAQ func() (*faq.Base, uint64)
+	// BatchEnded is told of each batch that has ended. It may be called again for one after
+	// a crash: what it does must be done at most once by the batch's id. Nil: nobody is told.
+	BatchEnded func(ctx context.Context, b queue.Batch) error
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit func(now, next *rules.Rules) (field, reason string)
@@ -115,6 +118,7 @@ type API struct {
 	intake  *Intake
 	hub     *hub
 	sockets *sockets
+	batches *batches
 	polls   chan struct{} // a token for each long poll that waits
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
@@ -140,6 +144,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 		limits: func() rules.Sockets { return deps.Rules().Sockets },
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
+	a.batches = newBatches(deps, a.intake)
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

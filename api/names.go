@@ -83,6 +83,11 @@ func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 		if tag == name {
 			return field.Type, true
 		}
+		if field.Anonymous && tag == "" {
+			if inner, found := fieldOf(field.Type, name); found {
+				return inner, true
+			}
+		}
 	}
 	return nil, false
 }

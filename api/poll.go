@@ -47,6 +47,9 @@ func (a *API) awaitEnd(ctx context.Context, t *chat.Ticket, wait time.Duration) 
 		return err
 	}
 	defer leave()
+	if t.Batch != "" {
+		return a.awaitLine(ctx, t.ID, wait)
+	}
 	l := a.hub.listen(t.Tenant, t.Session, pollBuffer)
 	defer l.close()
 	// Read after listening began: an end before that is in the ticket, one after it in l.

@@ -25,6 +25,7 @@ func (a *API) routes() (*echo.Echo, error) {
 	api.UseMiddleware(invalidIs400)
 	a.registerSubmit(api)
 	a.registerTicket(api)
+	a.registerBatches(api)
 	a.registerEvents(api)
 	a.registerHealth(api)
 	a.registerAdmin(api)

@@ -42,6 +42,10 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 	var presence sync.WaitGroup
 	presence.Go(func() { a.sockets.presence.run(hubCtx) })
 	defer presence.Wait()
+	var batches sync.WaitGroup
+	feeding, stopFeeding := context.WithCancel(ctx)
+	batches.Go(func() { a.batches.run(feeding) })
+	defer func() { stopFeeding(); batches.Wait() }()
 	l = netutil.LimitListener(l, a.cfg.Conns)
 	server := &http.Server{
 		Handler: a.echo, ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout,

@@ -50,6 +50,9 @@ type Ticket struct {
 	EndedAt    *time.Time        `json:"ended_at,omitempty"`
 	QueuedMS   *int64            `json:"queued_ms,omitempty" doc:"from acceptance to the route decision"`
 	HandledMS  *int64            `json:"handled_ms,omitempty" doc:"from the route decision to the end"`
+	BatchID    string            `json:"batch_id,omitempty" doc:"the batch whose line this is"`
+	Line       int               `json:"line,omitempty" doc:"in its batch, from 1"`
+	CustomID   string            `json:"custom_id,omitempty" doc:"the caller's own id of the line"`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
@@ -73,6 +76,7 @@ func view(t *chat.Ticket, line Line) Ticket {
 		Vendor: t.Vendor, Model: t.Model, RetryOf: t.RetryOf, Attempts: t.Attempts, Usage: t.Usage,
 		AcceptedAt: t.AcceptedAt, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		QueuedMS: between(&t.AcceptedAt, t.DecidedAt), HandledMS: between(t.DecidedAt, t.EndedAt),
+		BatchID: t.Batch, Line: t.Line, CustomID: t.CustomID,
 		Metadata: t.Metadata, Promise: t.Promise, Parent: t.Parent, FollowUp: t.FollowUp,
 	}
 	if t.Reply != nil {

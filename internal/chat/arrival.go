@@ -10,4 +10,7 @@ type Arrival struct {
 	Lane     Lane   `json:"lane"`
 	Urgent   bool   `json:"urgent,omitempty"`
 	Bytes    int    `json:"bytes"` // of the text
+	// Fed says that it is a line of a batch, which waits for nobody's rate: it counts for
+	// the day alone.
+	Fed bool `json:"fed,omitempty"`
 }

@@ -12,6 +12,7 @@ var (
 	ticketID  = regexp.MustCompile(`^t_[A-Z2-7]{26}$`)
 	sessionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	tenantID  = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+	batchID   = regexp.MustCompile(`^b_[A-Z2-7]{26}$`)
 )
 
 // NewTicketID returns a new random ticket id: "t_" and 26 characters of base 32

@@ -143,6 +143,10 @@ type Ticket struct {
 	FollowUp string   `json:"follow_up,omitempty"` // the ticket that the reply promises
 	Promise  *Promise `json:"promise,omitempty"`   // as it was made; the present state is the queue's to tell
 
+	Batch    string `json:"batch,omitempty"` // whose line this is: no turn, no history, no events
+	Line     int    `json:"line,omitempty"`  // in its batch, from 1
+	CustomID string `json:"custom_id,omitempty"`
+
 	Handoff *Handoff `json:"handoff,omitempty"` // nil: people were not asked
 
 	Deed *Deed `json:"deed,omitempty"` // that the ticket set out to do

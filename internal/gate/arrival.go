@@ -56,6 +56,12 @@ func (e *arrival) turned(t *Turnstile, now time.Time) *TurnedAway {
 			worst = &TurnedAway{Limit: l, Wait: wait}
 		}
 	}
+	if t.today.full(e.Tenant, e.allowed.Daily) {
+		look(LimitDay, t.today.end())
+	}
+	if e.Fed {
+		return worst
+	}
 	look(LimitRate, e.sender.bucket.opensAt(e.allowed.rate(), now))
 	if e.lane != nil {
 		look(LimitLane, e.slow.opensAt(e.pace, now))
@@ -63,9 +69,6 @@ func (e *arrival) turned(t *Turnstile, now time.Time) *TurnedAway {
 	look(LimitTokens, e.sender.tokens.nextAt(now, e.tokens))
 	if e.user != nil {
 		look(LimitUser, e.user.nextAt(now, e.tokens))
-	}
-	if t.today.full(e.Tenant, e.allowed.Daily) {
-		look(LimitDay, t.today.end())
 	}
 	if !e.known && len(t.tenants) >= maxTenants {
 		look(LimitCrowd, now.Add(crowdWait))
@@ -76,6 +79,12 @@ func (e *arrival) turned(t *Turnstile, now time.Time) *TurnedAway {
 // pass counts the message everywhere.
 func (e *arrival) pass(t *Turnstile, now time.Time) Pass {
 	p := Pass{Arrival: e.Arrival, At: now, Tight: e.lane != nil}
+	if e.allowed.Daily > 0 {
+		t.today.Counts[e.Tenant]++
+	}
+	if e.Fed {
+		return p
+	}
 	if e.lane != nil {
 		e.slow.take(e.pace, now)
 		if e.sender.tight == nil {
@@ -96,8 +105,5 @@ func (e *arrival) pass(t *Turnstile, now time.Time) Pass {
 		t.users[e.Customer] = e.user
 	}
 	t.tenants[e.Tenant] = e.sender
-	if e.allowed.Daily > 0 {
-		t.today.Counts[e.Tenant]++
-	}
 	return p
 }

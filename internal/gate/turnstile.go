@@ -125,6 +125,10 @@ func (t *Turnstile) Back(p Pass, now time.Time) {
 	if p.At.Before(t.voided) {
 		return
 	}
+	if p.Fed {
+		t.today.giveBack(p)
+		return
+	}
 	if s := t.tenants[p.Tenant]; s != nil {
 		r := t.cfg.allowance(p.Tenant).rate()
 		s.bucket.giveBack(r, p.At, now)

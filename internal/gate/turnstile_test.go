@@ -156,6 +156,19 @@ func TestTheDayEndsAtMidnightUTC(t *testing.T) {
 	enters(t, next, of("t"), midnight.Add(24*time.Hour), 3)
 }
 
+func TestALineOfABatchCountsForTheDayAlone(t *testing.T) {
+	t.Parallel()
+	w := NewTurnstile(Intake{Tenant: Allowance{QPS: 1, Burst: 1, Tokens: 1, Daily: 5}, UserTokens: 1})
+	fed := of("t")
+	fed.Fed, fed.Bytes = true, 4000
+	enters(t, w, of("t"), begin, 1)
+	enters(t, w, fed, begin, 4)
+	turnedFor(t, w, fed, begin, LimitDay, 12*time.Hour)
+	pass, _ := w.Enter(fed, at(12*time.Hour))
+	w.Back(pass, at(12*time.Hour))
+	enters(t, w, fed, at(12*time.Hour), 5)
+}
+
 func TestAFillingLaneTakesNonUrgentWorkSlower(t *testing.T) {
 	t.Parallel()
 	w := NewTurnstile(Intake{Tenant: Allowance{QPS: 50, Burst: 20}, Tighten: Tighten{At: 0.8, Until: 0.5, Factor: 0.4}})

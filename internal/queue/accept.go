@@ -141,7 +141,7 @@ func (q *Queue) enter(ctx context.Context, s Stored) (chat.Ticket, bool, error) 
 // settle writes what an accepting ticket still lacks: its event and its state. A
 // later state that somebody else wrote meanwhile is success.
 func (q *Queue) settle(ctx context.Context, s Stored) (Stored, error) {
-	if s.Parent == "" {
+	if s.Parent == "" && s.Batch == "" {
 		seq, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn)
 		if err != nil {
 			return s, err

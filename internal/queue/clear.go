@@ -198,12 +198,12 @@ func (q *Queue) regain(ctx context.Context, lane chat.Lane, p placed) (Stored, e
 	if err := json.Unmarshal(raw.Data, &t); err != nil {
 		return Stored{}, fmt.Errorf("decode lane message of %s: %w", p.ID, err)
 	}
-	final, _, err := q.last(ctx, talkSubject(&t, slotFinal))
+	ended, err := q.hadEnded(ctx, &t)
 	if err != nil {
 		return Stored{}, err
 	}
 	t.LaneSeq = p.Seq
-	if final != nil {
+	if ended {
 		return Stored{}, errors.Join(ErrEnded, q.discard(ctx, CancelLane, &t))
 	}
 	t.Status = chat.Accepting

@@ -8,6 +8,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// Alone reports whether no other process can be using the streams.
+func (q *Queue) Alone() bool { return q.cfg.Fresh }
+
 // Duty reports whether this process is the one of all that shall do a periodic duty
 // now. Another one may do it again once every has passed, also after a crash. It saves
 // work and is no lock: a duty must bear being done by two at once.

@@ -70,7 +70,7 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 // came after a person took the session over is told as a cancel. A dead letter is kept before
 // the story is told, which shows that it was.
 func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
-	if s.Seq == 0 && s.Parent == "" {
+	if s.Seq == 0 && s.Parent == "" && s.Batch == "" {
 		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
 			return err
 		}
@@ -111,8 +111,12 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 	return q.ack(ctx, p.lane, j)
 }
 
-// tellEnd writes the final event, and what the end means for a promise.
+// tellEnd writes the final event, and what the end means for a promise; of a line of a
+// batch it only marks that it ended.
 func (q *Queue) tellEnd(ctx context.Context, p Point, t *chat.Ticket) error {
+	if t.Batch != "" {
+		return q.markLine(ctx, t)
+	}
 	if t.Reason == chat.ReasonUnpromised {
 		return q.forgetPromise(ctx, t.ID)
 	}

@@ -15,6 +15,7 @@ const (
 	auditStream   = "AUDIT"
 	promiseStream = "PROMISE"
 	outboxStream  = "OUTBOX"
+	spoolStream   = "SPOOL"
 
 	ticketBucket   = "tickets"
 	sessionBucket  = "sessions"
@@ -32,6 +33,7 @@ const (
 
 	suppressionBucket = "suppressions"
 	textBucket        = "texts"
+	batchBucket       = "batches"
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"

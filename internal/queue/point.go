@@ -107,6 +107,27 @@ const (
 	StrayErase Point = "stray.erase" // the stray goes
 )
 
+// The writes of a batch, besides those of its lines' tickets, in their order.
+const (
+	BatchPart   Point = "batch.part"   // a part of its lines is spooled
+	BatchKey    Point = "batch.key"    // the idempotency key is claimed
+	BatchOpen   Point = "batch.open"   // it is listed as open
+	BatchRecord Point = "batch.record" // its record is there: the acceptance
+	BatchCursor Point = "batch.cursor" // the lines before it have their tickets
+	BatchStop   Point = "batch.stop"   // what has not ended is to be cancelled
+	LineMark    Point = "line.mark"    // a line's end is marked, after its ticket's
+	BatchEnd    Point = "batch.end"    // all lines have ended
+	BatchTold   Point = "batch.told"   // whoever asked for it was told
+	BatchClosed Point = "batch.closed" // it is open no more
+)
+
+// BatchPoints returns all write points of a batch.
+func BatchPoints() []Point {
+	return []Point{
+		BatchPart, BatchKey, BatchOpen, BatchRecord, BatchCursor, BatchStop, LineMark, BatchEnd, BatchTold, BatchClosed,
+	}
+}
+
 // Points returns all write points of a ticket's life.
 func Points() []Point {
 	return []Point{

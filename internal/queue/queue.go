@@ -86,6 +86,9 @@ type Queue struct {
 	promises  jetstream.KeyValue
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
+	batches   jetstream.KeyValue
+	spool     jetstream.Stream // lines of batches that have no ticket yet
+	marks     marks
 	answers   jetstream.KeyValue
 	hooks     jetstream.KeyValue
 
@@ -115,7 +118,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
 	for _, open := range []func(context.Context) error{
-		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets, q.openAnswers, q.openHooks,
+		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openSpool, q.openBuckets, q.openAnswers, q.openHooks,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -201,6 +204,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.steering, jetstream.KeyValueConfig{Bucket: steeringBucket, LimitMarkerTTL: time.Minute}},
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
+		{&q.batches, jetstream.KeyValueConfig{Bucket: batchBucket, LimitMarkerTTL: time.Minute}},
 		{&q.promises, jetstream.KeyValueConfig{Bucket: promiseBucket, LimitMarkerTTL: time.Minute}},
 		{&q.suppressions, jetstream.KeyValueConfig{Bucket: suppressionBucket}},
 		{&q.texts, jetstream.KeyValueConfig{Bucket: textBucket, TTL: keepTexts}},

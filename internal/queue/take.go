@@ -67,11 +67,11 @@ func (q *Queue) restore(ctx context.Context, j *Job) (Stored, error) {
 
 // recreate makes a missing ticket anew, as accepting. ErrEnded: it ended.
 func (q *Queue) recreate(ctx context.Context, accepted *chat.Ticket) (Stored, error) {
-	final, _, err := q.last(ctx, talkSubject(accepted, slotFinal))
+	ended, err := q.hadEnded(ctx, accepted)
 	if err != nil {
 		return Stored{}, err
 	}
-	if final != nil {
+	if ended {
 		return Stored{Ticket: *accepted}, ErrEnded
 	}
 	t := *accepted
@@ -83,13 +83,27 @@ func (q *Queue) recreate(ctx context.Context, accepted *chat.Ticket) (Stored, er
 	return s, err
 }
 
+// hadEnded reports whether a ticket that is missing ended: the talk log shows that, or for
+// a line its batch.
+func (q *Queue) hadEnded(ctx context.Context, t *chat.Ticket) (bool, error) {
+	if t.Batch != "" {
+		return q.lineEnded(ctx, t)
+	}
+	final, _, err := q.last(ctx, talkSubject(t, slotFinal))
+	return final != nil, err
+}
+
 // Take makes a waiting ticket run: the attempt rises, and every later write of this
 // holder names it by the revision. ErrLost: somebody changed the ticket meanwhile.
 func (q *Queue) Take(ctx context.Context, s Stored, now time.Time) (Stored, error) {
 	s.Status = chat.Running
 	s.Attempts++
 	s.DecidedAt, s.StartedAt = &now, &now
-	return q.write(ctx, TakeTicket, s)
+	done, err := q.write(ctx, TakeTicket, s)
+	if err == nil {
+		q.noteLine(ctx, &done.Ticket)
+	}
+	return done, err
 }
 
 // HandBack makes a running ticket wait again without counting the attempt, and gives
@@ -115,5 +129,9 @@ func (q *Queue) Postpone(ctx context.Context, j *Job, s Stored, delay time.Durat
 func (q *Queue) requeue(ctx context.Context, s Stored) (Stored, error) {
 	s.Status = chat.Queued
 	s.DecidedAt, s.StartedAt = nil, nil
-	return q.write(ctx, BackTicket, s)
+	done, err := q.write(ctx, BackTicket, s)
+	if err == nil {
+		q.noteLine(ctx, &done.Ticket)
+	}
+	return done, err
 }

@@ -40,7 +40,8 @@ func decodeStored(entry jetstream.KeyValueEntry) (Stored, error) {
 	return s, nil
 }
 
-// create writes a ticket that must not exist. ErrLost: it does.
+// create writes a ticket that must not exist. ErrLost: it does. An ended one is written
+// with its time to live.
 func (q *Queue) create(ctx context.Context, p Point, t chat.Ticket) (Stored, error) {
 	if err := q.before(p, t.ID); err != nil {
 		return Stored{}, err
@@ -50,8 +51,12 @@ func (q *Queue) create(ctx context.Context, p Point, t chat.Ticket) (Stored, err
 		return Stored{}, fmt.Errorf("encode ticket %s: %w", t.ID, err)
 	}
 	var rev uint64
+	var opts []jetstream.KVCreateOpt
+	if t.Status.Ended() {
+		opts = append(opts, jetstream.KeyTTL(q.cfg.KeepTicket.Round(time.Second)))
+	}
 	err = decided(ctx, func() (err error) {
-		rev, err = q.tickets.Create(ctx, t.ID, body)
+		rev, err = q.tickets.Create(ctx, t.ID, body, opts...)
 		return err
 	})
 	if outpaced(err) {
