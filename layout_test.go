@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/ledger/ledgertest": {"internal/ledger", "internal/pgchild"},
 	"internal/pgchild":           {},
 	"internal/sim":               {"internal/chat"},
+	"internal/metrics":           {"internal/chat"},
 	"internal/report":            {},
 	"internal/load":              {"internal/chat", "internal/llm", "internal/report", "internal/sim"},
 	"internal/drill": {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -35,17 +34,16 @@ type line struct {
 // state tells how a lane stands.
 func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
 	l := &line{promises: queue.NewPromises(q, log)}
-	node := rand.Text()
 	var err error
 	if f != nil {
 		cfg := controlConfig(in.rules(), log)
-		cfg.Node, cfg.Alone = node, alone
+		cfg.Node, cfg.Alone = in.name, alone
 		if l.control, err = control.New(q, cfg); err != nil {
 			return nil, fmt.Errorf("controller: %w", err)
 		}
 	}
 	l.member, err = control.NewMember(q, l.control, control.MemberConfig{
-		Node: node, Onlooker: f == nil, Intake: intake(in.rules()), Log: log,
+		Node: in.name, Onlooker: f == nil, Intake: intake(in.rules()), Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("controller's member: %w", err)
@@ -64,9 +62,10 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
-	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
+	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
-		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
+		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
+		Answered: f.metrics.Answered, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
