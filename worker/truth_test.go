@@ -11,7 +11,7 @@ func TestATransferThatIsClaimedIsKnown(t *testing.T) {
 	for text, want := range map[string]bool{
 		"已为您转接人工客服,请稍候。":                                           true,
 		"我正在帮您转接专员。":                                               true,
-		"好的,马上为您转人工客服。":                                            false, // "转" alone: what a rule may add
+		"好的,马上为您转人工客服。":                                            true,
 		"您可以回复“转人工”联系人工客服。":                                        false,
 		"如需人工客服,请告诉我。":                                             false,
 		"目前还不能为您转接人工客服。":                                           false,
