@@ -34,7 +34,8 @@ type setup struct {
 	Answer    time.Duration
 	Worker    Worker // nil: the real one
 
-	Defer func(*chat.Ticket) (time.Duration, func(), bool)
+	Defer    func(*chat.Ticket) (time.Duration, func(), bool)
+	HandsOff func(*chat.Ticket) bool
 
 	Predict    bool
 	Valve      valve.Config
@@ -168,7 +169,7 @@ func (w *world) start() *life {
 	}
 	d, err := New(w.queue, m, w.worker, Config{
 		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer,
-		Defer: w.set.Defer, Draining: w.set.Draining, Log: w.set.Log,
+		Defer: w.set.Defer, HandsOff: w.set.HandsOff, Draining: w.set.Draining, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"container/heap"
+	"maps"
 	"net/url"
 	"time"
 
@@ -13,7 +14,12 @@ import (
 const (
 	hostPause = time.Second
 	hostMost  = time.Minute
+	hostAsked = 5 * time.Minute // the most that one receiver's Retry-After holds up others behind its host
 )
+
+// maxHosts is how many hosts may be known at once before those that nothing waits for are
+// forgotten, with their failures.
+const maxHosts = 10_000
 
 // waiting is a webhook that waits.
 type waiting struct {
@@ -126,7 +132,7 @@ func (l *lines) done(w *waiting, now time.Time, away bool, wait time.Duration, a
 	if away {
 		h.failed++
 		pause := min(hostPause<<min(h.failed-1, 10), hostMost)
-		h.until = now.Add(max(pause, wait))
+		h.until = now.Add(max(pause, min(wait, hostAsked)))
 	} else {
 		h.failed = 0
 	}
@@ -138,6 +144,11 @@ func (l *lines) done(w *waiting, now time.Time, away bool, wait time.Duration, a
 	l.wakeUp(&l.full, 1)
 	if h.busy == 0 && h.failed == 0 && len(h.blocked) == 0 {
 		delete(l.hosts, w.host)
+	}
+	if len(l.hosts) > maxHosts {
+		maps.DeleteFunc(l.hosts, func(_ string, h *host) bool {
+			return h.busy == 0 && len(h.blocked) == 0 && now.After(h.until)
+		})
 	}
 }
 

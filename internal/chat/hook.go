@@ -21,9 +21,6 @@ const (
 	HookBatch     HookType = "batch.completed"
 )
 
-// HookTypes returns those that go to a tenant's endpoint of the rules.
-func HookTypes() []HookType { return []HookType{HookHandoff, HookBatch} }
-
 // HookState is how far a webhook has come.
 type HookState string
 

@@ -169,7 +169,7 @@ func faultOf(err error) string {
 // retryAfter reads the header: seconds, or an instant.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
-		return max(0, min(time.Duration(seconds), 86_400)*time.Second)
+		return time.Duration(max(0, min(seconds, 86_400))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, min(at.Sub(now), 24*time.Hour))
