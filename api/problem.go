@@ -46,6 +46,9 @@ const (
 	codeExists       = "exists"
 	codeSignature    = "signature"
 	codeLoginOnly    = "login_only"
+	codeTaken        = "taken"
+	codeNotTaken     = "not_taken"
+	codeHookState    = "webhook_state"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a

@@ -34,7 +34,9 @@ func Cacheable(t *chat.Ticket, history []chat.Event) bool {
 	case slices.Contains(unshared, t.Intent), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
 		return false
 	}
-	return !slices.ContainsFunc(history, func(e chat.Event) bool { return e.Kind == chat.KindMessage && e.Who == chat.ByBot })
+	return !slices.ContainsFunc(history, func(e chat.Event) bool {
+		return e.Kind == chat.KindMessage && (e.Who == chat.ByBot || e.Who == chat.ByHuman)
+	})
 }
 
 // owned reports whether a thing that a message names makes it a matter of one customer, or

@@ -46,6 +46,7 @@ const (
 	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
 	ReasonUndelivered       Reason = "undelivered"        // a promise that was broken because its text message did not arrive, as far as anybody knows
 	ReasonUnpromised        Reason = "unpromised"         // a follow-up that was cancelled because nobody was told of it
+	ReasonHuman             Reason = "human"              // cancelled because a person has the session
 )
 
 // Customer is who asks, as the tenant knows them.
@@ -97,6 +98,7 @@ type Answer struct {
 	// FollowUp is the ticket that the reply promises, with Promise; empty: none.
 	FollowUp string
 	Promise  *Promise
+	Handoff  HandoffCause // why people are to take the session over; empty: they are not
 }
 
 // Ticket is one message and its life, as stored in the ticket bucket and carried
@@ -131,6 +133,7 @@ type Ticket struct {
 	LaneSeq  uint64 `json:"lane_seq,omitempty"` // stream sequence of the lane message
 	Seq      uint64 `json:"seq,omitempty"`      // the customer message's place in the talk log
 	Attempts int    `json:"attempts"`           // raised by each taking; names the holder in every later write
+	Epoch    uint64 `json:"epoch,omitempty"`    // of its session when it was accepted; 0: it belongs to none
 
 	Failures []Failure `json:"failures,omitempty"` // takings that came to nothing, oldest first
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
@@ -166,6 +169,9 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
 	t.Asks, t.Foreign = a.Asks, a.Foreign
 	t.FollowUp, t.Promise = a.FollowUp, a.Promise
+	if a.Handoff != "" && t.Handoff == nil {
+		t.Handoff = &Handoff{At: now, Cause: a.Handoff}
+	}
 }
 
 // GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.
