@@ -11,8 +11,8 @@ import (
 	"sluice/internal/sms"
 )
 
-// Outbox is where notices wait, in the engine.
-type Outbox interface {
+// Notices is where notices wait, in the engine.
+type Notices interface {
 	// Open returns the notices that something is to be done about; none while another
 	// process looks after them.
 	Open(ctx context.Context) ([]chat.Notice, error)
@@ -55,6 +55,7 @@ const (
 	sendWithin  = 5 * time.Second
 	sendLimit   = 15 * time.Second
 	sendLease   = 30 * time.Second
+	noticeLimit = 5 * time.Second // for the writes before and after a try
 	absentAfter = time.Minute
 	firstLook   = 5 * time.Second
 	mostBack    = time.Minute // between two looks, or two tries
@@ -70,7 +71,7 @@ const maxLooks = 4
 // Any number of processes may run one: whoever claims a notice is the one to send it, and a
 // try whose outcome nobody has seen is looked up at the carrier before there is another one.
 type Sender struct {
-	outbox  Outbox
+	outbox  Notices
 	texting func() Texting
 	node    string
 	log     zerolog.Logger
@@ -82,7 +83,7 @@ type Sender struct {
 }
 
 // NewSender returns a sender that is named node in the outbox; nothing is sent before Run.
-func NewSender(outbox Outbox, texting func() Texting, node string, log zerolog.Logger) *Sender {
+func NewSender(outbox Notices, texting func() Texting, node string, log zerolog.Logger) *Sender {
 	log = log.With().Str("stage", "texts").Logger()
 	return &Sender{
 		outbox: outbox, texting: texting, node: node, log: log,

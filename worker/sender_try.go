@@ -12,7 +12,7 @@ import (
 
 // advance does what is due for one notice.
 func (s *Sender) advance(ctx context.Context, n chat.Notice) {
-	ctx, cancel := context.WithTimeout(ctx, sendLimit+2*writeLimit)
+	ctx, cancel := context.WithTimeout(ctx, sendLimit+2*noticeLimit)
 	defer cancel()
 	now := time.Now().UTC()
 	var err error
