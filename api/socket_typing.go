@@ -68,8 +68,8 @@ func (f *feed) settled(ctx context.Context, e chat.Event) bool {
 		f.signs.ended = f.signs.ended[max(0, len(f.signs.ended)-endedKept):]
 	}
 	switch {
-	case e.Who == chat.ByCustomer:
-		return f.still(ctx, chat.ByCustomer)
+	case e.Who == chat.ByCustomer, e.Who == chat.ByHuman:
+		return f.still(ctx, e.Who)
 	case e.Kind == chat.KindMessage, e.Kind == chat.KindOwner, e.Status.Ended():
 		return f.still(ctx, chat.ByBot)
 	}
