@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sluice/internal/metrics"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -20,7 +21,7 @@ const rulesTry = 2 * time.Second
 // openMember opens one process of a cluster: NATS, the database and the vendors are
 // others' business, and may come later than this process.
 func openMember(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, log: s.logger()}
+	n := &node{settings: s, log: s.logger(), metrics: metrics.New()}
 	n.waits = &waits{log: n.log}
 	defer func() {
 		if err != nil {
@@ -55,6 +56,7 @@ func (n *node) openRoles(ctx context.Context) (err error) {
 		if n.fleet, err = openRemoteFleet(n.engine.rules, os.Getenv); err != nil {
 			return err
 		}
+		n.fleet.metrics = n.metrics
 	}
 	if n.roles.dispatcher || n.roles.api {
 		if n.line, err = newLine(n.engine.queue, n.live, n.fleet, false, n.lanes.State, n.log); err != nil {

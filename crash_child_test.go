@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,17 +24,19 @@ const crashEnv = "SLUICE_TEST_CRASH_PLAN"
 
 // crashPlan is what a child process does on a data directory.
 type crashPlan struct {
-	Dir     string
-	Vendors map[string]string // name → base URL
-	Key     string            // hand in a message under this key; empty: none
-	Cancel  bool              // and cancel its ticket while a vendor works on it
-	Requeue bool              // or requeue the one dead letter
-	Deliver int               // max_deliver; 0: the default
-	Promise bool              // the message is overdue at once, and may be answered later
-	CallOff bool              // and what its answer promises is called off
-	Of      string            // the ticket whose write it is; empty: any
-	Urgent  bool              // the message is urgent, and waits for a second after it was handed to people
-	DieAt   queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
+	Dir      string
+	Vendors  map[string]string // name → base URL
+	Key      string            // hand in a message under this key; empty: none
+	Cancel   bool              // and cancel its ticket while a vendor works on it
+	Requeue  bool              // or requeue the one dead letter
+	Deliver  int               // max_deliver; 0: the default
+	Promise  bool              // the message is overdue at once, and may be answered later
+	CallOff  bool              // and what its answer promises is called off
+	Of       string            // the ticket whose write it is; empty: any
+	Callback string            // where the end of the message's ticket is told; empty: nowhere
+	Nth      int               // die at the nth write of DieAt; 0: the first
+	Urgent   bool              // the message is urgent, and waits for a second after it was handed to people
+	DieAt    queue.Point       // end by kill -9 before this write; empty: live until the ticket has ended
 }
 
 // crashReport is what a child that lived found at the end.
@@ -45,6 +48,8 @@ type crashReport struct {
 	Handoffs int
 	Depth    int // of all lanes
 	Owed     *queue.Owed
+	Hooks    map[chat.HookState]int
+	Secret   string // of webhooks
 	Notices  []queue.Notice
 }
 
@@ -83,16 +88,23 @@ func crashChild() (code int, child bool) {
 // before ends the process at its point, as nothing else can: no deferred call runs, and
 // no goroutine makes another write.
 func (p crashPlan) before(at queue.Point, ticket string) error {
-	if at == p.DieAt && (p.Of == "" || p.Of == ticket) {
+	if at == p.DieAt && (p.Of == "" || p.Of == ticket) && int(crashWrites.Add(1)) >= p.Nth {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
 	return nil
 }
 
+// crashWrites counts the writes of this process at its plan's DieAt.
+var crashWrites atomic.Int64
+
 // play runs the same line as serve does.
 func (p crashPlan) play() error {
-	ctx, cancel := context.WithTimeout(context.Background(), crashLimit)
+	limit := crashLimit
+	if p.Callback != "" {
+		limit *= 2 // a webhook's try that died with its process counts as lost after 20 s
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	r, err := rules.Parse("crash.yaml", []byte(smallRules))
 	if err != nil {
@@ -106,6 +118,7 @@ func (p crashPlan) play() error {
 		deferred.MaxWait = crashOwed
 		r.Lanes[chat.Deferred] = deferred
 	}
+	r.Webhooks.AllowPrivate = true
 	if p.Urgent {
 		r.Valve.UrgentWait = time.Second
 	}
@@ -185,7 +198,7 @@ func (p crashPlan) act(ctx context.Context, q *queue.Queue) error {
 func (p crashPlan) message(now time.Time) chat.Ticket {
 	t := chat.Ticket{
 		ID: chat.NewTicketID(), Tenant: "demo", Session: crashSession, Lane: chat.Normal, Message: "Where is my order 1?",
-		Language: chat.English, Intent: "other", Urgent: p.Urgent, AcceptedAt: now, Deadline: now.Add(crashLimit),
+		Language: chat.English, Intent: "other", Urgent: p.Urgent, CallbackURL: p.Callback, AcceptedAt: now, Deadline: now.Add(crashLimit),
 	}
 	if p.Promise {
 		t.ID, t.Intent, t.Phone, t.Deadline = crashParent, "order_track", "+8613800138000", now
@@ -219,7 +232,7 @@ func (p crashPlan) report(ctx context.Context, q *queue.Queue, id string) error 
 	var r crashReport
 	err := eachTick(ctx, func() (done bool, err error) {
 		r, err = look(ctx, q, id)
-		return r.Ticket.Status.Ended() && r.Depth == 0 && r.settled(), err
+		return r.Ticket.Status.Ended() && r.Depth == 0 && r.settled() && r.Hooks[chat.HookWaiting] == 0, err
 	})
 	if err != nil {
 		return fmt.Errorf("ticket %s is %s, the lanes hold %d messages: %w", id, r.Ticket.Status, r.Depth, err)
@@ -281,6 +294,16 @@ func look(ctx context.Context, q *queue.Queue, id string) (r crashReport, err er
 		r.Owed = &owed
 	} else if !errors.Is(err, queue.ErrNotFound) {
 		return r, err
+	}
+	if _, r.Hooks, err = q.Hooks(ctx, chat.HookWaiting, 1); err != nil {
+		return r, err
+	}
+	if s.CallbackURL != "" {
+		secrets, err := q.HookSecrets(ctx, "demo")
+		if err != nil {
+			return r, err
+		}
+		r.Secret = secrets.Current
 	}
 	r.Events, _, _, err = q.Events(ctx, "demo", crashSession, 0, 100)
 	return r, err

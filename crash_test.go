@@ -62,6 +62,8 @@ func TestAKillAtEachWriteIsMended(t *testing.T) {
 				last = plan
 				last.DieAt = ""
 				want.events = 4
+			case point == queue.EndHook:
+				plan.Callback = newReceiver(t).URL
 			case strings.HasPrefix(string(point), "hand."):
 				plan.Vendors, plan.Urgent = broken, true
 				last.Vendors, last.Urgent = broken, true

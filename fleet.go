@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/gate"
 	"sluice/internal/llm"
+	"sluice/internal/metrics"
 	"sluice/internal/rules"
 	"sluice/internal/sim"
 )
@@ -30,6 +31,8 @@ type fleet struct {
 	shop  *sim.Server // the demo shop alone; nil: none, or beside the simulated vendors
 	reach reach
 	dial  dialer
+	// metrics counts calls. It is set before the first one, or stays nil: nobody counts.
+	metrics *metrics.Metrics
 
 	mu      sync.Mutex              // guards the rest
 	spreads map[string]*gate.Spread // of every vendor there ever was: one that comes back has its counts
@@ -95,7 +98,7 @@ func (f *fleet) follow(r *rules.Rules) (map[string]gate.Backend, error) {
 		f.spreads[v.Name] = spread
 		backends[v.Name] = gate.Backend{
 			Model: spread, Name: usualModel(r, v), Models: modelNames(v),
-			ReleaseAfter: v.Timeouts.ReleaseAfterCancel, Attempts: v.Retry.Attempts, Watch: watch(v),
+			ReleaseAfter: v.Timeouts.ReleaseAfterCancel, Attempts: v.Retry.Attempts, Watch: f.watch(v),
 		}
 	}
 	if err := f.tools.follow(r); err != nil {
@@ -193,6 +196,18 @@ func (f *fleet) loads(vendor string) []gate.Load {
 		return spread.Loads()
 	}
 	return nil
+}
+
+// inFlight returns the calls in flight at each endpoint of the vendors of r.
+func (f *fleet) inFlight(r *rules.Rules) map[string]map[string]int {
+	all := map[string]map[string]int{}
+	for _, v := range r.Vendors {
+		all[v.Name] = map[string]int{}
+		for _, l := range f.loads(v.Name) {
+			all[v.Name][l.Endpoint] = l.InFlight
+		}
+	}
+	return all
 }
 
 // close gives back idle connections.

@@ -16,9 +16,9 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/faq", "internal/knowledge", "internal/queue", "internal/rules", "internal/tool", "web"},
+	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/queue", "internal/rules", "internal/tool", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
-	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/knowledge", "internal/llm", "internal/mask", "internal/tool"},
+	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/knowledge", "internal/hook", "internal/llm", "internal/mask", "internal/tool"},
 	"internal/chat":              {},
 	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},
@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/gate":              {"internal/chat"},
 	"internal/llm":               {"internal/chat"},
 	"internal/tool":              {"internal/chat", "internal/gate"},
+	"internal/hook":              {},
 	"internal/intent":            {"internal/chat"},
 	"internal/entity":            {"internal/chat"},
 	"internal/mood":              {"internal/chat"},
@@ -42,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/ledger/ledgertest": {"internal/ledger", "internal/pgchild"},
 	"internal/pgchild":           {},
 	"internal/sim":               {"internal/chat"},
+	"internal/metrics":           {"internal/chat"},
 	"internal/report":            {},
 	"internal/load":              {"internal/chat", "internal/llm", "internal/report", "internal/sim"},
 	"internal/drill": {

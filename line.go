@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -27,6 +26,7 @@ type line struct {
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
+	webhooks   stage                  // with the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
@@ -34,17 +34,16 @@ type line struct {
 // state tells how a lane stands.
 func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lane) chat.LaneState, log zerolog.Logger) (*line, error) {
 	l := &line{promises: queue.NewPromises(q, log)}
-	node := rand.Text()
 	var err error
 	if f != nil {
 		cfg := controlConfig(in.rules(), log)
-		cfg.Node, cfg.Alone = node, alone
+		cfg.Node, cfg.Alone = in.name, alone
 		if l.control, err = control.New(q, cfg); err != nil {
 			return nil, fmt.Errorf("controller: %w", err)
 		}
 	}
 	l.member, err = control.NewMember(q, l.control, control.MemberConfig{
-		Node: node, Onlooker: f == nil, Intake: intake(in.rules()), Log: log,
+		Node: in.name, Onlooker: f == nil, Intake: intake(in.rules()), Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("controller's member: %w", err)
@@ -63,12 +62,16 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
-	l.dispatcher, err = dispatcher.New(q, l.member, liveWorker{w, in}, dispatcher.Config{
-		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral,
-		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining }, Log: log,
+	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
+		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
+		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
+		Answered: f.metrics.Answered, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)
+	}
+	if l.webhooks, err = webhookStage(q, in, log); err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	return l, nil
 }
@@ -82,6 +85,9 @@ func (l *line) stages() []stage {
 			defer l.worker.Close()
 			return l.dispatcher.Run(ctx)
 		}})
+	}
+	if l.webhooks.run != nil {
+		all = append(all, l.webhooks)
 	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {

@@ -27,6 +27,7 @@ const sizesEvery = time.Second
 // it can use. It watches the store and reads it again at least every second, takes over
 // a new document whole, and tells the hooks. It is safe for concurrent use.
 type live struct {
+	name  string // of this process, among all
 	store *queue.RuleStore
 	queue *queue.Queue
 	lanes *queue.Lanes // nil: every lane is open
@@ -70,6 +71,7 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 		return nil, err
 	}
 	l := &live{
+		name: rand.Text(),
 		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
 	}
 	if t.teach != nil {
@@ -253,7 +255,7 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
 	}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
-		Node: rand.Text(), Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
+		Node: n.live.name, Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
 	})
 	n.live.lanes = n.lanes
 	return err

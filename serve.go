@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/metrics"
 	"sluice/internal/queue"
 	"sluice/internal/reading"
 	"sluice/internal/record"
@@ -61,8 +62,10 @@ type node struct {
 	engine   *engine
 	live     *live
 	lanes    *queue.Lanes
-	fleet    *fleet    // nil: not a dispatcher
-	line     *line     // nil: only a recorder
+	fleet    *fleet // nil: not a dispatcher
+	line     *line  // nil: only a recorder
+	metrics  *metrics.Metrics
+	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api
 	secrets  secrets
@@ -73,7 +76,7 @@ type node struct {
 
 // openNode opens everything that a fault can be found in before anything runs.
 func openNode(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger()}
+	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger(), metrics: metrics.New()}
 	defer func() {
 		if err != nil {
 			n.close()
@@ -101,6 +104,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
+	n.fleet.metrics = n.metrics
 	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.lanes.State, n.log); err != nil {
 		return nil, err
 	}
@@ -124,7 +128,7 @@ func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
-		Unfit: unfit, Checks: n.checks(), Log: n.log,
+		Unfit: unfit, Checks: n.checks(), Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -171,6 +175,7 @@ func (n *node) listenHTTP(ctx context.Context) (err error) {
 // they stop in this order, each drained before the next, and start in the reverse.
 func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
+	n.metrics.Stand(n.standing)
 	var stages []stage
 	if n.roles.api {
 		stages = append(stages, stage{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }})
@@ -205,7 +210,7 @@ func (n *node) pipeline() pipeline {
 	if n.roles.api {
 		stages = append(stages, stage{name: "commands", run: func(ctx context.Context) error { return serveHTTP(ctx, n.local, n.commands()) }})
 	} else {
-		health := api.NewHealth(n.checks(), n.log)
+		health := api.NewHealth(n.checks(), n.metrics.Handler(), n.log)
 		stages = append(stages, stage{name: "health", run: func(ctx context.Context) error { return serveHTTP(ctx, n.http, health.Handler()) }})
 	}
 	return pipeline{stages: stages, log: n.log}

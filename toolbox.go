@@ -62,7 +62,7 @@ func (b *toolbox) follow(r *rules.Rules) error {
 		cfg.Tools = append(cfg.Tools, tool.Tool{
 			Name: t.Name, Description: t.Description, URL: b.address(t), Method: t.Method, Schema: schema,
 			Key: b.key(t), Identity: t.Identity, Timeout: t.Timeout, SlowAfter: t.Breaker.SlowAfter, PerAnswer: t.PerAnswer,
-			Effect: t.Effect, Confirm: t.Confirm, Question: t.Question, Done: t.Done,
+			Effect: t.Effect, Handoff: t.Handoff, Confirm: t.Confirm, Question: t.Question, Done: t.Done,
 		})
 	}
 	set, err := tool.New(cfg)

@@ -3,28 +3,38 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/tmc/langchaingo/llms"
 
 	"sluice/internal/gate"
 	"sluice/internal/llm"
+	"sluice/internal/metrics"
 	"sluice/internal/rules"
 )
 
 // watch tells the gate how the calls of a vendor end. A good one is slow if its first
 // token came later than slow_after, or a gap between tokens was longer than that: never
-// because the answer is long.
-func watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
+// because the answer is long. Each is counted.
+func (f *fleet) watch(v rules.Vendor) func(context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 	return func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 		ctx, timing := llm.WithTiming(ctx)
-		return ctx, func(resp *llms.ContentResponse, err error) gate.Verdict {
+		begun := time.Now()
+		return ctx, func(resp *llms.ContentResponse, err error) (got gate.Verdict) {
+			var usage llm.Usage
+			defer func() {
+				f.metrics.Called(v.Name, metrics.Call{
+					Outcome: string(got.Outcome), Took: time.Since(begun), FirstToken: got.FirstToken,
+					Prompt: usage.PromptTokens, Completion: usage.CompletionTokens,
+				})
+			}()
 			if err != nil {
 				complain(ctx, err)
 				return failure(err)
 			}
-			usage := llm.UsageOf(resp)
-			got := gate.Verdict{
+			usage = llm.UsageOf(resp)
+			got = gate.Verdict{
 				End: gate.End{Outcome: gate.Good, Tokens: usage.PromptTokens + usage.CompletionTokens},
 				Cut: !llm.Drained(resp),
 			}

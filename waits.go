@@ -122,7 +122,7 @@ func (n *node) meanwhile(ctx context.Context) (back func()) {
 	if !tcp {
 		return func() {}
 	}
-	health := api.NewHealth([]api.Check{{Name: "nats", Required: true, State: n.waits.state}}, n.log)
+	health := api.NewHealth([]api.Check{{Name: "nats", Required: true, State: n.waits.state}}, n.metrics.Handler(), n.log)
 	serving, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
 	go func() { served <- serveHTTP(serving, lent{port}, health.Handler()) }()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -167,7 +168,7 @@ func unchanging(r *rules.Rules) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &live{}
+	l := &live{name: rand.Text()}
 	l.now.Store(first)
 	return l, nil
 }

@@ -41,6 +41,8 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerDead(api)
 	a.registerPromises(api)
 	a.registerHandoffs(api)
+	a.registerTakeovers(api)
+	a.registerHooks(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
 }

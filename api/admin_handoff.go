@@ -2,23 +2,27 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/chat"
+	"sluice/internal/queue"
 )
 
-// Handoff is an urgent ticket that no vendor took in time: people are to look after its
-// session.
+// Handoff is a ticket by which a session was handed to people.
 type Handoff struct {
-	TicketID  string    `json:"ticket_id"`
-	Tenant    string    `json:"tenant"`
-	SessionID string    `json:"session_id"`
-	Lane      chat.Lane `json:"lane"`
-	Intent    string    `json:"intent"`
-	At        time.Time `json:"at"`
+	TicketID  string            `json:"ticket_id"`
+	Tenant    string            `json:"tenant"`
+	SessionID string            `json:"session_id"`
+	Lane      chat.Lane         `json:"lane"`
+	Intent    string            `json:"intent"`
+	Cause     chat.HandoffCause `json:"cause,omitempty" enum:"urgent,tool,claim,rule"`
+	At        time.Time         `json:"at"`
+	Owner     string            `json:"owner" enum:"bot,queue,human" doc:"who has the session now"`
+	Human     string            `json:"human,omitempty" doc:"the operator who has it"`
 }
 
 type handoffsOutput struct {
@@ -42,8 +46,16 @@ func (a *API) handoffs(ctx context.Context, in *deadInput) (*handoffsOutput, err
 	out := &handoffsOutput{}
 	out.Body.Handoffs = []Handoff{}
 	for _, h := range all {
+		rec, err := a.deps.Queue.Session(ctx, h.Tenant, h.Session)
+		if errors.Is(err, queue.ErrNotFound) {
+			rec, err = queue.Session{Owner: string(chat.OwnerBot)}, nil
+		}
+		if err != nil {
+			return nil, unavailable(err)
+		}
 		out.Body.Handoffs = append(out.Body.Handoffs, Handoff{
-			TicketID: h.Ticket, Tenant: h.Tenant, SessionID: h.Session, Lane: h.Lane, Intent: h.Intent, At: h.At,
+			TicketID: h.Ticket, Tenant: h.Tenant, SessionID: h.Session, Lane: h.Lane, Intent: h.Intent, Cause: h.Cause, At: h.At,
+			Owner: rec.Owner, Human: rec.Human,
 		})
 	}
 	if len(all) == in.Limit && all[len(all)-1].Seq > 1 {

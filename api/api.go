@@ -65,7 +65,11 @@ type Deps struct {
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit  func(now, next *rules.Rules) (field, reason string)
 	Checks []Check
-	Log    zerolog.Logger
+	// Metrics is the page /metrics. Nil: there is none.
+	Metrics http.Handler
+	// Refused is told of each message that is turned away for load or a limit. Nil: nobody is.
+	Refused func(tenant, code string)
+	Log     zerolog.Logger
 }
 
 // Config describes the HTTP side.
@@ -139,6 +143,9 @@ func New(deps Deps, cfg Config) (*API, error) {
 	}
 	return a, nil
 }
+
+// Sockets returns how many are open.
+func (a *API) Sockets() int { return a.sockets.count() }
 
 // Handler returns everything that the stage serves over TCP.
 func (a *API) Handler() http.Handler { return a.echo }

@@ -105,21 +105,24 @@ func ask(ctx context.Context, checks []Check, log zerolog.Logger) []Dependency {
 	return all
 }
 
-// Health answers /livez and /readyz for a process that has no API, or none yet, with the
-// same bodies. It is safe for concurrent use.
+// Health answers /livez, /readyz and /metrics for a process that has no API, or none yet,
+// with the same bodies. It is safe for concurrent use.
 type Health struct {
 	checks   []Check
+	metrics  http.Handler
 	log      zerolog.Logger
 	draining atomic.Bool
 }
 
-// NewHealth returns a Health that asks checks.
-func NewHealth(checks []Check, log zerolog.Logger) *Health { return &Health{checks: checks, log: log} }
+// NewHealth returns a Health that asks checks and shows metrics.
+func NewHealth(checks []Check, metrics http.Handler, log zerolog.Logger) *Health {
+	return &Health{checks: checks, metrics: metrics, log: log}
+}
 
 // Drain lets /readyz answer 503 draining from now on.
 func (h *Health) Drain() { h.draining.Store(true) }
 
-// Handler returns both pages; everything else is 503, for whoever comes before the API.
+// Handler returns these pages; everything else is 503, for whoever comes before the API.
 func (h *Health) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
@@ -129,6 +132,7 @@ func (h *Health) Handler() http.Handler {
 		status, body := readiness(r.Context(), h.checks, h.draining.Load(), h.log)
 		writeJSON(w, status, body)
 	})
+	mux.Handle("GET /metrics", h.metrics)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		writeProblem(w, problemOf(&chat.Error{
 			Kind: chat.Transient, Code: codeUnavailable, RetryAfter: time.Second,

@@ -50,6 +50,7 @@ type Intake struct {
 	gate     Turnstile    // nil: every message may come in
 	lanes    *queue.Lanes // nil: every lane is open
 	crowd    *crowd
+	refused  func(tenant, code string)
 	sessions *locks
 	draining atomic.Bool
 }
@@ -58,6 +59,9 @@ func newIntake(d Deps) *Intake {
 	in := &Intake{queue: d.Queue, rules: d.Rules, classify: d.Classify, read: d.Read, line: d.Line, lanes: d.Lanes, sessions: newLocks()}
 	in.crowd = newCrowd(func() float64 { return d.Rules().Valve.UrgentShare })
 	in.gate, _ = d.Line.(Turnstile) // the controller is behind both
+	if in.refused = d.Refused; in.refused == nil {
+		in.refused = func(string, string) {}
+	}
 	return in
 }
 
@@ -66,11 +70,19 @@ func newIntake(d Deps) *Intake {
 // is the same and still open. A returned ticket whose Seq is 0 is accepted, but its
 // event is not in the talk log yet. Every error is a *chat.Error.
 func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup bool, err error) {
+	defer func() {
+		if e := (*chat.Error)(nil); errors.As(err, &e) && (e.Kind == chat.Overloaded || e.Kind == chat.Transient) {
+			in.refused(m.Tenant.Name, e.Code)
+		}
+	}()
 	if in.draining.Load() {
 		return chat.Ticket{}, false, errDraining()
 	}
 	limits := in.rules().Lanes
 	if err := m.check(limits); err != nil {
+		return chat.Ticket{}, false, err
+	}
+	if err := in.checkCallback(ctx, &m); err != nil {
 		return chat.Ticket{}, false, err
 	}
 	t = in.ticket(m, time.Now().UTC())

@@ -45,6 +45,9 @@ const (
 	codeLayout       = "layout"
 	codeExists       = "exists"
 	codeLoginOnly    = "login_only"
+	codeTaken        = "taken"
+	codeNotTaken     = "not_taken"
+	codeHookState    = "webhook_state"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a

@@ -32,6 +32,9 @@ func (a *API) routes() (*echo.Echo, error) {
 	allowPolls(e)
 	allowProbes(e)
 	e.GET("/v1/chat", a.chat)
+	if a.deps.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(a.deps.Metrics))
+	}
 	// The library's own error documents are never sent.
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(api.OpenAPI().Components.Schemas.Map(), unused)
@@ -91,6 +94,7 @@ func documentRest(api huma.API) {
 	for _, page := range []struct{ id, path, summary, media string }{
 		{"openapi", "/openapi.json", "This document", "application/json"},
 		{"docs", "/docs", "This document as a page", "text/html"},
+		{"metrics", "/metrics", "What is counted, for Prometheus", "text/plain"},
 	} {
 		doc.AddOperation(&huma.Operation{
 			OperationID: page.id, Method: http.MethodGet, Path: page.path, Tags: []string{"documentation"}, Summary: page.summary,

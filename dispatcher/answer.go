@@ -53,9 +53,11 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn, waiting *queue.Sto
 		o = d.further(ctx, &s, t, o)
 	}
 	heeded()
-	if o.failed != nil && stopCause(ctx) == nil && d.hand(ctx, &s, failure(o.failed)) {
-		*waiting = s
-		return true
+	if o.failed != nil && stopCause(ctx) == nil {
+		if dec := failure(o.failed); d.hand(ctx, &s, dec) || d.bide(ctx, &s, dec) {
+			*waiting = s
+			return true
+		}
 	}
 	d.conclude(ctx, j, s, o)
 	return false
@@ -120,6 +122,9 @@ func (d *Dispatcher) conclude(ctx context.Context, j *job, s queue.Stored, o out
 	switch {
 	case o.failed == nil:
 		o.answer.Vendor, o.answer.Model = o.caller.Used()
+		if s.Lane == chat.Batch {
+			o.answer.Handoff = "" // there is no conversation to take over
+		}
 		s.Ticket.Answer(o.answer, time.Now())
 		if why := o.answer.Trouble; why != "" {
 			s.Dead = true

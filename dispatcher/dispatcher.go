@@ -64,8 +64,11 @@ type Config struct {
 	// Defer says whether the full answer to a ticket may be promised for later, and within
 	// which time. The follow-up enters its lane before leave is called. Nil: none may.
 	Defer func(t *chat.Ticket) (wait time.Duration, leave func(), may bool)
+	// HandsOff reports whether a ticket always goes to people, by its intent. Nil: none does.
+	HandsOff func(t *chat.Ticket) bool
 	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.
 	Draining func(chat.Lane) bool
+	Answered func(t *chat.Ticket) // is told of each end that is written; it must not block. Nil: nobody is
 	Log      zerolog.Logger
 }
 
@@ -145,6 +148,9 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 	}
 	if cfg.Draining == nil {
 		cfg.Draining = func(chat.Lane) bool { return false }
+	}
+	if cfg.Answered == nil {
+		cfg.Answered = func(*chat.Ticket) {}
 	}
 	if cfg.History == 0 {
 		cfg.History = 40

@@ -21,6 +21,10 @@ const (
 // follows reports whether a follow-up may stand in line for a vendor now. One that may not
 // yet is handed back, one that nobody was promised is dropped.
 func (d *Dispatcher) follows(ctx context.Context, j *job, s *queue.Stored) bool {
+	if d.busy(s) {
+		j.HandBack(followPause)
+		return false
+	}
 	may, _, err := d.queue.MayFollow(ctx, &s.Ticket, 0)
 	switch {
 	case err != nil:
@@ -33,6 +37,13 @@ func (d *Dispatcher) follows(ctx context.Context, j *job, s *queue.Stored) bool 
 	}
 	j.HandBack(followPause)
 	return false
+}
+
+// busy reports whether the load that made a promise still stands, and the follow-up has
+// time to wait until it falls: the last third of it is kept for the answer.
+func (d *Dispatcher) busy(s *queue.Stored) bool {
+	level, _ := d.control.Level(chat.Low) // feels what every customer feels
+	return level > 0 && time.Until(s.Deadline) > s.Deadline.Sub(s.AcceptedAt)/3
 }
 
 // unpromised ends a follow-up that nobody was promised.

@@ -9,8 +9,12 @@ import (
 	"sluice/internal/queue"
 )
 
-// handedLook is how often it is looked whether the lane of a ticket that people have drains.
-const handedLook = time.Second
+// Of a ticket that people have: how often it is looked whether its lane drains, or whether a
+// vendor takes calls again, and the pause after a call that failed.
+const (
+	handedLook  = time.Second
+	handedPause = 5 * time.Second
+)
 
 // hand gives an urgent ticket to people where no vendor takes it in time: its customer is
 // told so, and it waits on, because a vendor may come back first. False: it is not to be
@@ -37,6 +41,23 @@ func (d *Dispatcher) hand(ctx context.Context, s *queue.Stored, dec decision) bo
 	}
 	*s = handed // what is missing of it comes with the job's next delivery
 	d.log.Info().Str("ticket", s.ID).Str("tenant", s.Tenant).Str("reason", string(dec.reason)).Msg("urgent: handed to people")
+	return true
+}
+
+// bide lets a ticket that people have wait on after a vendor has failed it. False: there is
+// no time for another try, or that could not be written.
+func (d *Dispatcher) bide(ctx context.Context, s *queue.Stored, dec decision) bool {
+	if s.Handoff == nil || s.Deed != nil || dec.reason != chat.ReasonVendorUnavailable || d.overstays(s) || time.Until(s.Deadline) <= handedPause {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	rested, err := d.queue.Rest(ctx, *s)
+	if err != nil {
+		d.log.Warn().Err(err).Str("ticket", s.ID).Msg("people have it, and it cannot wait on")
+		return false
+	}
+	*s = rested
 	return true
 }
 

@@ -106,13 +106,38 @@ func TestAVendorThatIsBackAnswersAfterAHandoff(t *testing.T) {
 	})
 }
 
-// TestUrgentAndRefusedByEveryVendorGoesToPeople has its call fail, and the next one too.
+// TestUrgentAndNoVendorReachableGoesToPeopleAtOnce shuts the vendor by hand: the customer
+// hears of people without waiting for the limit, and the vendor answers when it is back.
+func TestUrgentAndNoVendorReachableGoesToPeopleAtOnce(t *testing.T) {
+	inBubble(t, setup{Limit: 1, Predict: true, UrgentWait: 30 * time.Second}, func(t *testing.T, w *world) {
+		w.ready()
+		if err := w.life.member.Steer(t.Context(), "a", true); err != nil {
+			t.Fatal(err)
+		}
+		asked := w.accept(pressing("s", 10*time.Second))
+		time.Sleep(time.Second)
+		if got := w.read(asked.ID); got.Status != chat.Queued || got.Handoff == nil {
+			t.Fatalf("after a second: %s, %+v", got.Status, got.Handoff)
+		}
+		if err := w.life.member.Steer(t.Context(), "a", false); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.until(asked.ID, 5*time.Second); got.Route != chat.RouteAgent || got.Attempts != 1 {
+			t.Errorf("by %s after %d attempts", got.Route, got.Attempts)
+		}
+		w.checkStory("s", "customer message ", "system message ", "system owner queue", "bot message agent")
+	})
+}
+
+// TestUrgentAndRefusedByEveryVendorGoesToPeople has its call fail, and each that is made
+// while it waits on: it stays for as long as the rules say.
 func TestUrgentAndRefusedByEveryVendorGoesToPeople(t *testing.T) {
 	inBubble(t, setup{Limit: 1, UrgentWait: 30 * time.Second, Behaviour: sim.Behaviour{ErrorShare: 1}}, func(t *testing.T, w *world) {
 		w.ready()
 		asked := w.accept(pressing("s", 5*time.Second))
 		got := w.until(asked.ID, time.Minute)
-		if got.Route != chat.RouteTemplate || got.Reason != chat.ReasonVendorUnavailable || got.Attempts != 2 || got.Handoff == nil {
+		if got.Route != chat.RouteTemplate || got.Reason != chat.ReasonVendorUnavailable || got.Attempts < 3 || got.Attempts > 7 || got.Handoff == nil ||
+			got.EndedAt.Sub(got.Handoff.At) < 25*time.Second || got.EndedAt.Sub(got.Handoff.At) > 30*time.Second+50*time.Millisecond {
 			t.Errorf("by %s (%s) after %d attempts", got.Route, got.Reason, got.Attempts)
 		}
 		w.checkStory("s", "customer message ", "system message ", "system owner queue", "bot message template")

@@ -27,6 +27,7 @@ func (d *Dispatcher) settle(ctx context.Context, j *job, s queue.Stored) {
 			d.log.Info().Str("ticket", s.ID).Str("tenant", s.Tenant).Str("lane", string(s.Lane)).
 				Str("route", string(s.Route)).Str("reason", string(s.Reason)).Str("vendor", s.Vendor).
 				Int64("age_ms", time.Since(s.AcceptedAt).Milliseconds()).Int("attempt", s.Attempts).Msg("answered")
+			d.cfg.Answered(&s.Ticket)
 			return
 		}
 		if errors.Is(err, queue.ErrLost) {

@@ -39,6 +39,9 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 		j.HandBack(admitPause)
 		return
 	}
+	if d.hushed(ctx, j, s) || d.handOver(ctx, j, s) {
+		return
+	}
 	if s.Attempts >= d.cfg.Rules().MaxDeliver { // a deed without an end is told to operators this way
 		d.leave(ctx, j, s, decide(situation{now: time.Now(), deadline: s.Deadline, spent: true, stopped: stopCause(ctx)}))
 		return
@@ -89,6 +92,7 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 				if d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way}, &s) {
 					d.held.setWaiting(j, true)
 					way = climb{}
+					wait(ctx, min(handedPause, time.Until(s.Deadline)))
 					continue // people take over, and it waits on
 				}
 				return
@@ -109,6 +113,8 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 		case dec.action == await:
 		case dec.action == answer && d.hand(ctx, &s, dec):
 			way = climb{}
+		case dec.action == answer && now.refused != nil && s.Pressing() && s.Lane.Interactive() && !now.drained:
+			wait(ctx, min(handedLook, time.Until(s.Deadline))) // no vendor takes calls, and it is not sent away
 		case dec.action == answer && way.Calls() && !now.drained:
 			way.tried, way.why = way.Route, dec.reason
 		default:

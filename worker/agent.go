@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -53,7 +54,7 @@ func (a *agent) answer(ctx context.Context, steps int) error {
 			return nil
 		}
 		if step >= steps {
-			if len(a.said) == 0 {
+			if len(a.said) == 0 && !a.run.Person() {
 				return errNoText
 			}
 			return nil
@@ -96,10 +97,15 @@ func (a *agent) ask(ctx context.Context, last bool) (*llms.ContentChoice, error)
 	if err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(reply.text) != "" {
+	if !blank(reply.text) {
 		a.said = append(a.said, reply.text)
 	}
 	return reply.choice, nil
+}
+
+// blank reports whether nothing of a text can be read.
+func blank(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && unicode.IsGraphic(r) }) < 0
 }
 
 // between stands between what two steps told the customer.

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/gate"
+	"sluice/internal/llm"
 	"sluice/internal/tool"
 )
 
@@ -201,5 +203,21 @@ func TestACancelEndsTheTools(t *testing.T) {
 	go func() { <-arrived; cancel(gone) }()
 	if _, err := w.Answer(ctx, chat.Question{}, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != gone || len(m.asked) != 1 {
 		t.Errorf("%v after %d calls of the model", err, len(m.asked))
+	}
+}
+
+// TestNothingToReadIsNoAnswer has a model that writes blanks, or wishes for tools that it
+// was not offered: the next rung has something to say.
+func TestNothingToReadIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]llms.ContentChoice{
+		"spaces": {Content: "   "}, "lines": {Content: "\n\n"}, "of no width": {Content: "\u200b\u200d"}, "a tool": wishes("", "one"),
+	} {
+		w, ctx := withTools(t, &script{steps: []llms.ContentChoice{step}}, 6, echo, "one")
+		_, err := w.Answer(ctx, chat.Question{Ticket: chat.Ticket{ID: "now", Message: "now?", Language: chat.English}},
+			chat.Effort{Route: chat.RouteAgent, Bare: true}, func(string) {})
+		if failed := (*llm.Error)(nil); !errors.As(err, &failed) || failed.Kind != llm.Empty {
+			t.Errorf("%s: %v, want an empty answer", name, err)
+		}
 	}
 }

@@ -34,7 +34,9 @@ func Cacheable(t *chat.Ticket, history []chat.Event) bool {
 	case slices.Contains(unshared, t.Intent), own.MatchString(t.Message), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
 		return false
 	}
-	return !slices.ContainsFunc(history, func(e chat.Event) bool { return e.Kind == chat.KindMessage && e.Who == chat.ByBot })
+	return !slices.ContainsFunc(history, func(e chat.Event) bool {
+		return e.Kind == chat.KindMessage && (e.Who == chat.ByBot || e.Who == chat.ByHuman)
+	})
 }
 
 // own tells a question about the asker's own things: what belongs to them, what they have

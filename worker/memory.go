@@ -155,7 +155,7 @@ func (w *Worker) remember(ctx context.Context, q chat.Question, how chat.Effort,
 	}
 	key, err := w.keyOf(t, how)
 	came := chat.MakingUnfit
-	if err == nil && fit && ans.Asks == nil && ans.Trouble == "" && !ans.Foreign && whole(ans.Reply.Text) {
+	if err == nil && fit && ans.Asks == nil && ans.Trouble == "" && ans.Handoff == "" && !ans.Foreign && whole(ans.Reply.Text) {
 		came = chat.MakingGiven
 		err = m.store(ctx, key, ans.Reply)
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -47,12 +48,20 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.Messag
 	}
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, system)}
 	asked := map[string]string{}
+	var open []string // whose messages nobody has answered yet, in their order
 	for _, e := range q.History {
 		switch e.Who {
 		case chat.ByCustomer:
 			asked[e.Ticket] = e.Text
-		case chat.ByBot:
+			open = append(open, e.Ticket)
+		case chat.ByBot, chat.ByHuman:
 			text := asked[e.Ticket]
+			if e.Who == chat.ByHuman { // a person answers all that there is
+				text = joined(asked, open)
+				open = nil
+			} else {
+				open = slices.DeleteFunc(open, func(id string) bool { return id == e.Ticket })
+			}
 			if text == "" && len(messages) == 1 {
 				continue // the history begins after its question: vendors want the customer to speak first
 			}
@@ -63,6 +72,15 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.Messag
 		}
 	}
 	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, q.Ticket.Message))
+}
+
+// joined returns the messages of tickets as one.
+func joined(asked map[string]string, tickets []string) string {
+	var texts []string
+	for _, id := range tickets {
+		texts = append(texts, asked[id])
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // manual is what the model has to know of the tools.

@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/knowledge"
+	"sluice/internal/llm"
 )
 
 // ErrUnknown says that the knowledge does not cover a question.
@@ -70,7 +71,7 @@ func (w *Worker) rag(ctx context.Context, q chat.Question, stream func(text stri
 		return chat.Answer{}, err
 	}
 	if len(a.said) == 0 {
-		return chat.Answer{}, fmt.Errorf("answer from the knowledge: %w", errNoText)
+		return chat.Answer{}, fmt.Errorf("answer from the knowledge: %w", &llm.Error{Kind: llm.Empty})
 	}
 	rests := cited(a.text(), sources)
 	below := credits(rests, q.Ticket.Language)

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/faq"
 	"sluice/internal/knowledge"
+	"sluice/internal/llm"
 	"sluice/internal/tool"
 )
 
@@ -117,6 +118,7 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 			return w.unknown(q.Ticket.Language, stream), nil
 		}
 		if err == nil {
+			ans = w.truthful(ans, &q.Ticket, false)
 			w.remember(ctx, q, how, ans, true)
 		}
 		return ans, err
@@ -137,14 +139,20 @@ func (w *Worker) Answer(ctx context.Context, q chat.Question, how chat.Effort, s
 		return chat.Answer{}, err
 	}
 	ans := chat.Answer{Reply: w.reply(a.text(), q.Ticket.Language), Route: chat.RouteAgent, Usage: &a.usage, Foreign: a.talk.foreign}
+	ours := a.run != nil && a.run.Person() // in our words, not the model's alone
+	ans = w.truthful(ans, &q.Ticket, ours)
 	if a.run != nil {
 		if question, deed, asked := a.run.Question(); asked {
-			ans.Reply, ans.Asks = w.reply(question, q.Ticket.Language), &deed
+			ans.Reply, ans.Asks, ours = w.reply(question, q.Ticket.Language), &deed, true
 		}
-		if v := a.run.Handed(); v != nil { // not in the model's words
-			ans = w.report(a.run, *v, q.Ticket.Language)
-			ans.Usage = &a.usage
+		if v := a.run.Handed(); v != nil {
+			calls := ans.Handoff
+			ans, ours = w.report(a.run, *v, q.Ticket.Language), true
+			ans.Usage, ans.Handoff = &a.usage, calls
 		}
+	}
+	if len(a.said) == 0 && !ours { // a next rung has something to say
+		return chat.Answer{}, fmt.Errorf("ask the model: %w", &llm.Error{Kind: llm.Empty})
 	}
 	w.remember(ctx, q, how, ans, !a.called && len(w.away()) == 0)
 	return ans, nil

@@ -20,6 +20,7 @@ type Who string
 const (
 	ByCustomer Who = "customer"
 	ByBot      Who = "bot"
+	ByHuman    Who = "human" // a person of the tenant's
 	BySystem   Who = "system"
 )
 

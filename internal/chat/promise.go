@@ -55,7 +55,7 @@ func (t *Ticket) FollowUpTo(now time.Time, wait time.Duration) Ticket {
 	f := t.Again(FollowUpID(t.ID), now)
 	f.Lane, f.Parent, f.RetryOf, f.Urgent = Deferred, t.ID, "", false
 	f.Entities, f.Mood, f.Turn = t.Entities, t.Mood, t.Turn
-	f.Seq, f.Deadline = t.Seq, now.Add(wait)
+	f.Seq, f.Deadline, f.Epoch = t.Seq, now.Add(wait), t.Epoch
 	return f
 }
 

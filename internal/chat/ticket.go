@@ -45,6 +45,7 @@ const (
 	ReasonOperator          Reason = "operator"           // cancelled by an operator: its lane was purged
 	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
 	ReasonUnpromised        Reason = "unpromised"         // a follow-up that was cancelled because nobody was told of it
+	ReasonHuman             Reason = "human"              // cancelled because a person has the session
 )
 
 // Customer is who asks, as the tenant knows them.
@@ -96,6 +97,7 @@ type Answer struct {
 	// FollowUp is the ticket that the reply promises, with Promise; empty: none.
 	FollowUp string
 	Promise  *Promise
+	Handoff  HandoffCause // why people are to take the session over; empty: they are not
 }
 
 // Ticket is one message and its life, as stored in the ticket bucket and carried
@@ -130,6 +132,7 @@ type Ticket struct {
 	LaneSeq  uint64 `json:"lane_seq,omitempty"` // stream sequence of the lane message
 	Seq      uint64 `json:"seq,omitempty"`      // the customer message's place in the talk log
 	Attempts int    `json:"attempts"`           // raised by each taking; names the holder in every later write
+	Epoch    uint64 `json:"epoch,omitempty"`    // of its session when it was accepted; 0: it belongs to none
 
 	Failures []Failure `json:"failures,omitempty"` // takings that came to nothing, oldest first
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
@@ -165,6 +168,9 @@ func (t *Ticket) Answer(a Answer, now time.Time) {
 	t.Vendor, t.Model, t.Usage = a.Vendor, a.Model, a.Usage
 	t.Asks, t.Foreign = a.Asks, a.Foreign
 	t.FollowUp, t.Promise = a.FollowUp, a.Promise
+	if a.Handoff != "" && t.Handoff == nil {
+		t.Handoff = &Handoff{At: now, Cause: a.Handoff}
+	}
 }
 
 // GiveUp ends the ticket without any answer at now, for a reason. The caller stores it.

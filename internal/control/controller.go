@@ -129,6 +129,17 @@ func (c *Controller) Vendors() []Vendor {
 	return all
 }
 
+// Probed returns how the probes of each vendor's breaker went since this controller was
+// elected; nil: another one is, or none.
+func (c *Controller) Probed() map[string]gate.Probed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server == nil || !c.server.granting(time.Now()) {
+		return nil
+	}
+	return c.server.table.Probed()
+}
+
 // SetLimits puts new limits and quotas in force, at once if this controller is elected.
 // What is in use above a lower limit ends in its own time, and nobody is let in before.
 func (c *Controller) SetLimits(g gate.Config, quotas map[string]int) error {

@@ -223,6 +223,17 @@ func (t *Table) States(now time.Time) map[string]AccountState {
 	return all
 }
 
+// Probed returns how the probes of each vendor's breaker went.
+func (t *Table) Probed() map[string]Probed {
+	all := map[string]Probed{}
+	for name, a := range t.accounts {
+		if a.breaker != nil {
+			all[name] = a.breaker.probed
+		}
+	}
+	return all
+}
+
 // Steer shuts a vendor on an operator's word, or lets calls through again at once, whatever
 // its breaker has seen and however long it is paused. False: there is no such vendor.
 func (t *Table) Steer(vendor string, open bool, now time.Time) bool {

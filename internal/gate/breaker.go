@@ -22,6 +22,14 @@ type Breaker struct {
 	retryAt   time.Time            // open: when the first probe may go
 	doublings int                  // of the cooldown, by probes that failed
 	rampUntil time.Time            // closed: when the ramp is over; zero: there is none
+	probed    Probed
+}
+
+// Probed counts the probes of a breaker since it was made.
+type Probed struct {
+	Good   uint64
+	Failed uint64 // or slow
+	Lost   uint64 // had no end in time
 }
 
 // tally counts ends of calls.
@@ -129,9 +137,11 @@ func (b *Breaker) tooBad() bool {
 // judge closes after enough good probes and opens again after one that was not.
 func (b *Breaker) judge(o Outcome, now time.Time) {
 	if o != Good {
+		b.probed.Failed++
 		b.reopen(now)
 		return
 	}
+	b.probed.Good++
 	if b.good++; b.good >= b.cfg.Probes {
 		b.change(BreakerClosed)
 		b.rampUntil = now.Add(b.rampLength())

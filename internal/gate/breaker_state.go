@@ -29,6 +29,7 @@ var rampPercents = [...]int{10, 25, 50, 100}
 func (b *Breaker) advance(now time.Time) {
 	if b.state == BreakerHalfOpen {
 		if at, lost := b.firstLost(now); lost {
+			b.probed.Lost++
 			b.reopen(at)
 		}
 	}

@@ -59,16 +59,17 @@ func (s shares) above(rank int) float64 {
 
 // predict says whether w, which has just joined, would wait in vain: by the waiters
 // ahead of it, the time that permits are held of late, and the permits that it may use.
-// Steps and urgent tickets are never predicted away, nor is anybody while too little is known.
+// Steps are never predicted away, nor is anybody while too little is known; urgent tickets
+// are only told that no vendor takes a call in time.
 func (t *Table) predict(w *waiter, now time.Time) *Refusal {
 	if t.side(w) {
 		return t.closed(w, now)
 	}
-	if !t.cfg.Predict || w.Urgent || w.Step || w.Deadline.IsZero() {
+	if !t.cfg.Predict || w.Step || w.Deadline.IsZero() {
 		return nil
 	}
 	wait, reason := t.wait(w, now)
-	if wait <= w.Deadline.Sub(now) {
+	if wait <= w.Deadline.Sub(now) || w.Urgent && reason != ReasonUnavailable {
 		return nil
 	}
 	return &Refusal{Reason: reason, Wait: wait}
@@ -165,7 +166,7 @@ func (t *Table) Hopeless(now time.Time) map[uint64]*Refusal {
 	}
 	all := map[uint64]*Refusal{}
 	for id, w := range t.waiters {
-		if w.Urgent || w.Step || w.Deadline.IsZero() {
+		if w.Step || w.Deadline.IsZero() {
 			continue
 		}
 		usable, _, soonest := t.prospect(&w.Ask, now)

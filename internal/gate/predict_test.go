@@ -135,8 +135,8 @@ func TestWhoWaitsForAVendorThatWentAwayIsTold(t *testing.T) {
 	// facts/overload.md row 12 (litellm#7669): past the deadline, degrade now.
 	tb.End(11, End{Outcome: Throttled, RetryAfter: 30 * time.Second}, begin)
 	got := tb.Hopeless(begin)
-	if len(got) != 1 || got[10_001] == nil || got[10_001].Reason != ReasonUnavailable || got[10_001].Wait != 30*time.Second {
-		t.Errorf("told %v, want number 1 that 30 s are too long", got)
+	if len(got) != 2 || got[10_001] == nil || got[10_003] == nil || got[10_001].Reason != ReasonUnavailable || got[10_001].Wait != 30*time.Second {
+		t.Errorf("told %v, want number 1 and the urgent 3 that 30 s are too long", got)
 	}
 	var refusal *Refusal
 	if err := tb.Join(asking(9, chat.Normal, 10*time.Second), begin); !errors.As(err, &refusal) || refusal.Reason != ReasonUnavailable {

@@ -55,6 +55,11 @@ func (q *Queue) Accept(ctx context.Context, t chat.Ticket, c Claim) (_ chat.Tick
 		stored = found
 	}
 	if stored.Rev == 0 {
+		if t.Epoch == 0 && t.Lane != chat.Batch {
+			if t.Epoch, err = q.epoch(ctx, t.Tenant, t.Session); err != nil {
+				return t, false, err
+			}
+		}
 		if stored, err = q.create(ctx, IntakeTicket, t); errors.Is(err, ErrLost) {
 			stored, err = q.Ticket(ctx, t.ID)
 		}

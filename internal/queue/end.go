@@ -66,26 +66,41 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 
 // complete repeats what follows the end of a ticket; each step is done at most once.
 // Without a job the lane message is deleted instead of acknowledged. A ticket that is
-// cancelled before its own message reached the talk log gets that event first. A dead
-// letter is kept before the story is told, which shows that it was.
+// cancelled before its own message reached the talk log gets that event first. An answer that
+// came after a person took the session over is told as a cancel. A dead letter is kept before
+// the story is told, which shows that it was.
 func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 	if s.Seq == 0 && s.Parent == "" {
 		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
 			return err
 		}
 	}
-	if s.Handoff != nil {
+	if s.Handoff != nil && s.Handoff.Text != "" {
 		if err := q.handed(ctx, s); err != nil {
 			return err
 		}
 	}
-	if err := q.tellEnd(ctx, p.event, &s.Ticket); err != nil {
+	err := q.tellEnd(ctx, p.event, &s.Ticket)
+	if errors.Is(err, errOverruled) {
+		if s, err = q.overrule(ctx, s); err == nil {
+			err = q.tellEnd(ctx, p.event, &s.Ticket)
+		}
+	}
+	if err != nil {
 		return err
+	}
+	if s.Handoff != nil && s.Handoff.Text == "" {
+		if err := q.handed(ctx, s); err != nil {
+			return err
+		}
 	}
 	if s.Dead {
 		if err := q.bury(ctx, &s.Ticket); err != nil {
 			return err
 		}
+	}
+	if err := q.announceEnd(ctx, &s.Ticket); err != nil {
+		return err
 	}
 	if err := q.tell(ctx, p.story, &s.Ticket); err != nil {
 		return err

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,13 +19,14 @@ const (
 
 // Handoff is an entry in the list of sessions that people are to look after.
 type Handoff struct {
-	Ticket  string    `json:"ticket"`
-	Tenant  string    `json:"tenant"`
-	Session string    `json:"session"`
-	Lane    chat.Lane `json:"lane"`
-	Intent  string    `json:"intent"`
-	At      time.Time `json:"at"`
-	Seq     uint64    `json:"-"` // its place: a later one has a greater one
+	Ticket  string            `json:"ticket"`
+	Tenant  string            `json:"tenant"`
+	Session string            `json:"session"`
+	Lane    chat.Lane         `json:"lane"`
+	Intent  string            `json:"intent"`
+	Cause   chat.HandoffCause `json:"cause,omitempty"`
+	At      time.Time         `json:"at"`
+	Seq     uint64            `json:"-"` // its place: a later one has a greater one
 }
 
 func (q *Queue) openHandoffs(ctx context.Context) (err error) {
@@ -52,24 +54,52 @@ func (q *Queue) Hand(ctx context.Context, s Stored, said chat.Reply, now, until 
 	return done, q.handed(ctx, done)
 }
 
-// handed repeats what follows a handoff; each step is done at most once.
+// handed repeats what follows a handoff; each step is done at most once. Where people have
+// been asked for the session already, nothing but its customer is told; where a person has
+// taken it over, nobody is.
 func (q *Queue) handed(ctx context.Context, s Stored) error {
-	if err := q.enlist(ctx, &s.Ticket); err != nil {
+	rec, err := q.Session(ctx, s.Tenant, s.Session)
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if _, err := q.appendEvent(ctx, HandEvent, &s.Ticket, slotHandoff); err != nil {
-		return err
+	if err == nil && rec.overrules(&s.Ticket) {
+		return nil
+	}
+	fresh := err != nil || rec.Asked != s.ID && rec.Owner == string(chat.OwnerBot)
+	if fresh {
+		if err := q.enlist(ctx, &s.Ticket); err != nil {
+			return err
+		}
+	}
+	if s.Handoff.Text != "" {
+		if _, err := q.appendEvent(ctx, HandEvent, &s.Ticket, slotHandoff); err != nil {
+			return unlessOverruled(err)
+		}
+	}
+	if !fresh {
+		return nil
 	}
 	if _, err := q.appendEvent(ctx, HandOwner, &s.Ticket, slotOwner); err != nil {
+		return unlessOverruled(err)
+	}
+	if err := q.announceHandoff(ctx, &s.Ticket); err != nil {
 		return err
 	}
-	_, err := q.ChangeSession(ctx, s.Tenant, s.Session, func(rec *Session) bool {
-		if rec.Owner != string(chat.OwnerBot) {
-			return false // people have it already
+	// Last: it shows that all of this was done.
+	_, err = q.ChangeSession(ctx, s.Tenant, s.Session, func(rec *Session) bool {
+		if rec.Owner != string(chat.OwnerBot) || rec.Asked == s.ID {
+			return false // people have it already, or gave it back
 		}
-		rec.Owner = string(chat.OwnerQueue)
+		rec.Owner, rec.Asked = string(chat.OwnerQueue), s.ID
 		return true
 	})
+	return err
+}
+
+func unlessOverruled(err error) error {
+	if errors.Is(err, errOverruled) {
+		return nil
+	}
 	return err
 }
 
@@ -78,8 +108,8 @@ func (q *Queue) enlist(ctx context.Context, t *chat.Ticket) error {
 	if err := q.before(HandList, t.ID); err != nil {
 		return err
 	}
-	return q.keepOnce(ctx, "handoff."+t.ID, "list the handoff of "+t.ID, Handoff{
-		Ticket: t.ID, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, Intent: t.Intent, At: t.Handoff.At,
+	return q.keepOnce(ctx, handoffSubject(t.ID), "list the handoff of "+t.ID, Handoff{
+		Ticket: t.ID, Tenant: t.Tenant, Session: t.Session, Lane: t.Lane, Intent: t.Intent, Cause: t.Handoff.Cause, At: t.Handoff.At,
 	})
 }
 

@@ -58,6 +58,26 @@ func (q *Queue) Depth(ctx context.Context, lane chat.Lane) (int, error) {
 	return int(info.State.Msgs), nil
 }
 
+// Fill is how full a lane is.
+type Fill struct {
+	Depth  int       // accepted and not ended
+	Bound  int       // in force now
+	Oldest time.Time // when its oldest ticket was accepted; zero: it is empty
+}
+
+// Fill returns how full a lane is.
+func (q *Queue) Fill(ctx context.Context, lane chat.Lane) (Fill, error) {
+	info, err := q.lanes[lane].Info(ctx)
+	if err != nil {
+		return Fill{}, fmt.Errorf("read fill of %s: %w", lane, err)
+	}
+	f := Fill{Depth: int(info.State.Msgs), Bound: int(info.Config.MaxMsgs)}
+	if f.Depth > 0 {
+		f.Oldest = info.State.FirstTime
+	}
+	return f, nil
+}
+
 // Job is a lane message in somebody's hands. Its holder calls Working at least each
 // Heartbeat, until End, HandBack or Drop.
 type Job struct {

@@ -28,6 +28,7 @@ const (
 	claimBucket    = "claims"
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
+	hookBucket     = "webhooks"
 
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
@@ -66,6 +67,8 @@ func questionFilter(tenant, session string) string {
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
 
 func outboxSubject(id string) string { return "outbox." + id }
+
+func handoffSubject(ticket string) string { return "handoff." + ticket }
 
 func promiseSubject(id string) string { return "promise." + id }
 

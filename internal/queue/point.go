@@ -21,10 +21,13 @@ const (
 	HandList   Point = "hand.list"   // it is listed for them
 	HandEvent  Point = "hand.event"  // its customer is told
 	HandOwner  Point = "hand.owner"  // the session's owner is the queue
+	HandHook   Point = "hand.hook"   // the message about it enters the webhooks' outbox
 
 	EndTicket Point = "end.ticket" // the ticket ends, with its whole reply
+	EndHuman  Point = "end.human"  // its end becomes another one: a person took the session over before it was told
 	EndEvent  Point = "end.event"  // the final event enters the talk log
 	EndDead   Point = "end.dead"   // a job that we could not answer is kept as a dead letter
+	EndHook   Point = "end.hook"   // the message to its callback_url enters the webhooks' outbox
 	EndStory  Point = "end.story"  // the ended ticket is told to the recorder
 	EndLane   Point = "end.lane"   // the lane message is acknowledged
 
@@ -64,6 +67,17 @@ func PromisePoints() []Point {
 	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
 
+// The writes of a change of a session's owner by people, in their order. Those that cancel
+// its tickets and promises follow.
+const (
+	OwnerRecord Point = "owner.record" // the session has another owner
+	OwnerEvent  Point = "owner.event"  // it is told so
+	OwnerSay    Point = "owner.say"    // a person's message enters the talk log
+)
+
+// HookEntry is each write about the delivery of a webhook, after it entered the outbox.
+const HookEntry Point = "hook.entry"
+
 // The writes of a repair, which the life of a healthy ticket does without.
 const (
 	StrayStore Point = "stray.store" // a message that its lane does not deliver is stored anew
@@ -75,8 +89,8 @@ func Points() []Point {
 	return []Point{
 		IntakeKey, IntakeTicket, IntakeLane, IntakeEvent, IntakeQueued,
 		TakeTicket, BackTicket,
-		HandTicket, HandList, HandEvent, HandOwner,
-		EndTicket, EndEvent, EndDead, EndStory, EndLane,
+		HandTicket, HandList, HandEvent, HandOwner, HandHook,
+		EndTicket, EndEvent, EndDead, EndHook, EndStory, EndLane,
 		CancelTicket, CancelEvent, CancelStory, CancelLane,
 		RequeueLetter,
 	}

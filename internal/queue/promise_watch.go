@@ -87,6 +87,9 @@ func (p *Promises) advance(ctx context.Context, o Owed, now time.Time) error {
 	case o.Answer == nil, now.Before(o.Answer.At.Add(readFor)) && now.Before(o.DueAt.Add(-noticeLead)):
 		return nil
 	}
+	if mine, err := p.human(ctx, o, now); mine || err != nil {
+		return err
+	}
 	room, err := p.queue.roomOutbox(ctx)
 	if err != nil || !room {
 		return errors.Join(err, ErrFull)
@@ -104,6 +107,9 @@ func (p *Promises) expire(ctx context.Context, o Owed, now time.Time) error {
 	case !named:
 		return p.queue.closeOwed(ctx, o)
 	}
+	if mine, err := p.human(ctx, o, now); mine || err != nil {
+		return err
+	}
 	t, err := p.queue.Ticket(ctx, o.ID)
 	if err == nil && t.Status == chat.Cancelled {
 		return p.settle(ctx, o, chat.PromiseCancelled, t.Reason, now)
@@ -116,6 +122,19 @@ func (p *Promises) expire(ctx context.Context, o Owed, now time.Time) error {
 		why = t.Reason
 	}
 	return p.settle(ctx, o, chat.PromiseBroken, why, now)
+}
+
+// human calls off a promise whose session a person has: what that person says takes its
+// place. False: nobody has it.
+func (p *Promises) human(ctx context.Context, o Owed, now time.Time) (bool, error) {
+	rec, err := p.queue.Session(ctx, o.Tenant, o.Session)
+	if errors.Is(err, ErrNotFound) || err == nil && rec.Owner != string(chat.OwnerHuman) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, p.settle(ctx, o, chat.PromiseCancelled, chat.ReasonHuman, now)
 }
 
 // close finishes a promise that has turned. A notice for which the outbox has no room

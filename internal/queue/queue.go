@@ -87,6 +87,7 @@ type Queue struct {
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
 	answers   jetstream.KeyValue
+	hooks     jetstream.KeyValue
 
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
@@ -110,7 +111,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
 	q.store.log = cfg.Log
 	for _, open := range []func(context.Context) error{
-		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets, q.openAnswers,
+		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openBuckets, q.openAnswers, q.openHooks,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err

@@ -99,3 +99,27 @@ func (q *Queue) Unrecorded(ctx context.Context) (int, error) {
 	}
 	return total, nil
 }
+
+// Lag returns the age at now of the oldest message of both sources that the ledger does not
+// have yet; 0: it has all.
+func (q *Queue) Lag(ctx context.Context, now time.Time) (time.Duration, error) {
+	var lag time.Duration
+	for _, stream := range []jetstream.Stream{q.story, q.talk} {
+		done := uint64(0)
+		cons, err := stream.Consumer(ctx, recordConsumer)
+		if err == nil {
+			done = cons.CachedInfo().AckFloor.Stream
+		} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return 0, fmt.Errorf("read recorder's lag: %w", err)
+		}
+		oldest, err := stream.GetMsg(ctx, done+1, jetstream.WithGetMsgSubject(">"))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read recorder's lag: %w", err)
+		}
+		lag = max(lag, now.Sub(oldest.Time))
+	}
+	return lag, nil
+}

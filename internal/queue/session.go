@@ -16,13 +16,16 @@ import (
 // Session is the record of a conversation. It outlives the events: Seq is that
 // of the newest event ever appended, so that an emptied log never begins again at 1.
 type Session struct {
-	Owner     string `json:"owner"`                // bot, queue or human
-	Epoch     uint64 `json:"epoch"`                // rises when a human takes over
-	Seq       uint64 `json:"seq"`                  // of the newest event in the talk log
-	TokenHash string `json:"token_hash,omitempty"` // of the token that reopens the session, hex SHA-256
-	Identity  string `json:"identity,omitempty"`   // the verified customer, when there is one
-	Recent    []Mark `json:"recent,omitempty"`     // where the newest events are, oldest first
-	Read      uint64 `json:"read,omitempty"`       // the newest event that the customer has read
+	Owner     string   `json:"owner"`                // bot, queue or human
+	Epoch     uint64   `json:"epoch"`                // rises when a human takes over
+	Human     string   `json:"human,omitempty"`      // the operator who has it
+	Asked     string   `json:"asked,omitempty"`      // the ticket that last asked people for help
+	Changed   Handover `json:"changed,omitzero"`     // the newest change of its owner by people
+	Seq       uint64   `json:"seq"`                  // of the newest event in the talk log
+	TokenHash string   `json:"token_hash,omitempty"` // of the token that reopens the session, hex SHA-256
+	Identity  string   `json:"identity,omitempty"`   // the verified customer, when there is one
+	Recent    []Mark   `json:"recent,omitempty"`     // where the newest events are, oldest first
+	Read      uint64   `json:"read,omitempty"`       // the newest event that the customer has read
 }
 
 // Mark says where an event of the session is in the talk log's stream.

@@ -101,6 +101,9 @@ func (q *Queue) HandBack(ctx context.Context, j *Job, s Stored) error {
 	return err
 }
 
+// Rest makes a running ticket wait again in the hands of its holder, its attempt counted.
+func (q *Queue) Rest(ctx context.Context, s Stored) (Stored, error) { return q.requeue(ctx, s) }
+
 // Postpone makes a running ticket wait again, its attempt counted, and gives its job to
 // whoever pulls after delay.
 func (q *Queue) Postpone(ctx context.Context, j *Job, s Stored, delay time.Duration) error {

@@ -19,7 +19,8 @@ const appendTries = 20
 // appendEvent adds a ticket's event to the talk log under the session's head, once: if
 // it is there already, its seq is returned. The order of the steps is what makes seq
 // gapless and the event single: head first, then our own subject, then the publish
-// that expects that head.
+// that expects that head. errOverruled: it would speak for the bot after a person took the
+// session over, and is not there.
 func (q *Queue) appendEvent(ctx context.Context, p Point, t *chat.Ticket, slot string) (uint64, error) {
 	return q.appendAs(ctx, p, t, slot, eventOf(t, slot))
 }
@@ -38,6 +39,15 @@ func (q *Queue) appendAs(ctx context.Context, p Point, t *chat.Ticket, slot stri
 		}
 		if own != nil {
 			return own.Seq, q.noteEvent(ctx, t, markOf(own, ownAt))
+		}
+		if speaks(&event, slot) {
+			late, err := q.late(ctx, t, subject)
+			if err != nil {
+				return 0, err
+			}
+			if late == lookAgain {
+				continue
+			}
 		}
 		event.Seq, err = q.nextSeq(ctx, t.Tenant, t.Session, head)
 		if err != nil {

@@ -26,6 +26,7 @@ func (d *document) check(r *Rules) {
 	d.checkKnowledge(r.Knowledge)
 	d.checkCache(r.Cache)
 	d.checkSMS(r.SMS)
+	d.checkWebhooks(r.Webhooks)
 	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
 	d.span("retention.events", r.Retention.Events, hour, 0)
 	d.count("max_deliver", r.MaxDeliver, 1, 100)

@@ -135,6 +135,9 @@ func (d *document) checkEffect(path string, t Tool) {
 	if !t.Effect {
 		return
 	}
+	if t.Handoff {
+		d.fault(path+".handoff", "must be false: the tool has an effect")
+	}
 	if t.Method != "POST" {
 		d.fault(path+".method", "must be POST: the tool has an effect")
 	}

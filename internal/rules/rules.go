@@ -27,6 +27,7 @@ type Rules struct {
 	Knowledge Knowledge `yaml:"knowledge"` // what the RAG chain answers from
 	Cache     Cache     `yaml:"cache"`
 	SMS       SMS       `yaml:"sms"`
+	Webhooks  Webhooks  `yaml:"webhooks"` // what is sent to tenants' own servers
 	Retention Retention `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
 	// it is answered by the template and kept as a dead letter. Defaults to 5.
@@ -105,6 +106,7 @@ type Intent struct {
 	Off      bool   `yaml:"off"`       // the shipped intent of this name is not wanted; never true after Parse
 	Urgent   bool   `yaml:"urgent"`    // goes to lane high and to the agent at every level. Defaults to false.
 	DeferSMS bool   `yaml:"defer_sms"` // may be answered later, by SMS. Defaults to false.
+	Handoff  bool   `yaml:"handoff"`   // goes to people at once, without a model. Defaults to false.
 	// Examples are messages of this intent, at most 500 characters each: the classifier
 	// learns from them, and from the shipped ones of the same name.
 	Examples []string `yaml:"examples"`

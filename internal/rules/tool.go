@@ -25,6 +25,9 @@ type Tool struct {
 	// Confirm says that the customer must have agreed to Question before. It needs Effect.
 	// Defaults to false.
 	Confirm bool `yaml:"confirm"`
+	// Handoff says that a call which the tool accepts calls a person: the session goes to
+	// people. Defaults to false.
+	Handoff bool `yaml:"handoff"`
 	// Question asks the customer, by language; {order} and other {argument}s are filled in.
 	// "zh" and "en" are required where Confirm is true, and {order} in each.
 	Question map[string]string `yaml:"question"`

@@ -28,6 +28,7 @@ type Run struct {
 	told      map[string]*told // at most as many as calls may be made
 	asks      *chat.Deed       // what the customer is to be asked for
 	committed bool
+	person    bool     // one was called
 	handed    *Verdict // of a deed that a person has to look at
 	fault     error
 }
@@ -97,7 +98,20 @@ func (r *Run) Call(ctx context.Context, name, args string) (observation string) 
 	if t.Effect {
 		return r.act(ctx, t, object)
 	}
-	return r.observe(t, r.once(ctx, t, object))
+	got := r.once(ctx, t, object)
+	if t.Handoff && got.state == good {
+		r.mu.Lock()
+		r.person = true
+		r.mu.Unlock()
+	}
+	return r.observe(t, got)
+}
+
+// Person reports whether a person was called to take over.
+func (r *Run) Person() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.person
 }
 
 // act has a deed done that a model wishes for, or has the customer asked before: the model's

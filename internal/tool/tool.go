@@ -26,6 +26,7 @@ type Tool struct {
 	SlowAfter   time.Duration     // a good call that takes longer is slow; required
 	PerAnswer   int               // calls of one answer; required
 	Effect      bool              // a call changes something: it is claimed for its order
+	Handoff     bool              // a good call calls a person
 	Confirm     bool              // the customer must have agreed to Question before
 	Question    map[string]string // by language
 	Done        map[string]string // what tells the customer of the effect, by language
