@@ -34,11 +34,14 @@ cluster: ## Three NATS nodes and processes by role: killed, paused, replaced, un
 drill: build ## All fault drills, quick: five minutes; one that failed is played again, twice at the most.
 	$(BIN) drill all --quick --again 2
 
-soak: ## What takes long: a million calls through the gate, a fifth of them aborted; a milder cut of a cluster; seven minutes.
+soak: ## What takes long: a million calls through the gate, a fifth of them aborted; a milder cut of a cluster; 20,000 sockets; 1,000 conversations over a bad network; half an hour.
 	SLUICE_SOAK=1000000 $(TEST) -run '^TestCallsLeaveNothingBehindHoweverMany$$' -count 1 -v -timeout 60m .
+	SLUICE_CHURN=20000 SLUICE_SOCKETS=9000 $(TEST) -run '^(TestSocketsThatComeAndGoLeaveNothingBehind|TestAnIdleSocketCostsLittleMoreThanABareOne)$$' -count 1 -v -timeout 15m ./api/
+	SLUICE_CHAOS=1000 $(TEST) -tags e2e -run '^TestABadNetworkLosesAndDoublesNothing$$' -count 1 -v -timeout 60m ./internal/e2e/
 	SLUICE_SOAK=1 $(TEST) -tags cluster -run '^TestADispatcherIsCutOff$$/^from_NATS$$' -count 1 -v -timeout 5m ./internal/e2e/
 
-browser: ## The widget in a real Chromium.
+browser: ## The widget in a real Chromium; axe-core, which judges it, comes through npm.
+	@test -f web/node_modules/axe-core/axe.min.js || npm ci --prefix web --no-audit --no-fund --ignore-scripts --silent
 	$(TEST) -tags browser -timeout 10m ./web/
 
 postgres: ## The ledger on PostgreSQL 15 and 18.

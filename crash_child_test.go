@@ -50,7 +50,7 @@ type crashReport struct {
 	Owed     *queue.Owed
 	Hooks    map[chat.HookState]int
 	Secret   string // of webhooks
-	Notices  []queue.Notice
+	Notices  []chat.Notice
 }
 
 // settled reports whether nothing is owed any more and the session was told so.

@@ -1,21 +1,24 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"time"
 
-	"github.com/nyaruka/phonenumbers"
-
 	"sluice/internal/chat"
 	"sluice/internal/rules"
+	"sluice/internal/sms"
 )
 
+// deferLimit is how long the engine may take to say whether a number may be texted.
+const deferLimit = time.Second
+
 // deferral says whether the full answer to a ticket may be promised by SMS, and within
-// which time: its intent, the country of its number and the lane of the follow-ups allow it.
-// leave is called once the follow-up is in its lane.
+// which time: its intent, the country of its number, the lane of the follow-ups, the caps,
+// the quiet hours and the customer's own word allow it. leave is called once the follow-up is in its lane.
 func (l *live) deferral(t *chat.Ticket) (wait time.Duration, leave func(), may bool) {
 	r := l.rules()
-	if !deferrable(r, t) {
+	if !deferrable(r, t) || !l.textable(r, t, time.Now()) {
 		return 0, nil, false
 	}
 	leave = func() {}
@@ -28,22 +31,31 @@ func (l *live) deferral(t *chat.Ticket) (wait time.Duration, leave func(), may b
 	return r.Lanes[chat.Deferred].MaxWait, leave, true
 }
 
+// textable reports whether a notice to the number of a ticket could go out in time: so a
+// phone field that anybody can fill in is not promised more than the caps allow.
+func (l *live) textable(r *rules.Rules, t *chat.Ticket, now time.Time) bool {
+	texting := l.carriers.texting(r)
+	if texting.Carrier == nil {
+		return false
+	}
+	if end := texting.Quiet.End(t.Phone, now); end.After(now) && !end.Before(now.Add(r.Lanes[chat.Deferred].MaxWait)) {
+		return false
+	}
+	if l.queue == nil {
+		return true // nothing is counted here
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deferLimit)
+	defer cancel()
+	may, err := l.queue.MayText(ctx, t.Tenant, t.Phone, texting.Caps, now)
+	if err != nil {
+		l.log.Warn().Err(err).Str("ticket", t.ID).Msg("no promise is made: the caps of text messages cannot be read")
+	}
+	return may
+}
+
 // deferrable reports whether the rules let the intent and the number of a ticket wait.
 func deferrable(r *rules.Rules, t *chat.Ticket) bool {
 	named := func(in rules.Intent) bool { return in.Name == t.Intent }
 	i := slices.IndexFunc(r.Intents, named)
-	return i >= 0 && r.Intents[i].DeferSMS && slices.Contains(r.SMS.Countries, country(t.Phone))
-}
-
-// country returns the ISO 3166 code of an E.164 number's country, empty where it has none.
-// A number that several countries could have given is taken for the largest one's.
-func country(phone string) string {
-	number, err := phonenumbers.Parse(phone, "")
-	if err != nil {
-		return ""
-	}
-	if region := phonenumbers.GetRegionCodeForNumber(number); region != "" {
-		return region
-	}
-	return phonenumbers.GetRegionCodeForCountryCode(int(number.GetCountryCode()))
+	return i >= 0 && r.Intents[i].DeferSMS && slices.Contains(r.SMS.Countries, sms.Country(t.Phone))
 }

@@ -81,11 +81,16 @@ func (c *evalCmd) judge(ctx context.Context, r *rules.Rules) (*eval.Report, erro
 		}
 	}
 	if quiz != nil {
-		base, err := faq.Build(ctx, quiz.entries, model)
+		vectors, err := vectorsOf(ctx, r, os.Getenv, quiz.texts())
+		if err != nil {
+			return nil, err
+		}
+		base, err := faq.BuildNear(ctx, quiz.entries, model, vectors)
 		if err != nil {
 			return nil, fmt.Errorf("build the FAQ: %w", err)
 		}
 		found.JudgeFAQ(base, quiz.questions)
+		found.JudgeNear(base, quiz.questions, vectors)
 	}
 	for _, name := range added(r) {
 		trial, err := classifier.Try(ctx, examples, name)

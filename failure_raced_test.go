@@ -10,4 +10,5 @@ const (
 	killEach       = 5
 	histories      = 10
 	owingHistories = 3
+	textHistories  = 1
 )

@@ -11,4 +11,5 @@ const (
 	killEach       = 1
 	histories      = 60
 	owingHistories = 20
+	textHistories  = 5
 )

@@ -32,9 +32,11 @@ type faqs struct {
 	stored  atomic.Pointer[storedList] // nil: not read yet
 	inForce atomic.Pointer[faqInForce] // nil: nothing answers
 	missed  *faq.Misses                // that are not stored yet
+	near    atomic.Pointer[nearFAQ]    // nil: there are no vectors
 
 	tried *storedList   // what learn has seen last; learn's goroutine
 	with  *intent.Model // and with what model
+	by    *nearFAQ      // and with what vectors
 	seen  uint64        // the store's newest write when it was read, before that no place at all; the reader's goroutine
 	away  bool          // the store did not answer last time; the reader's goroutine
 }
@@ -50,6 +52,7 @@ type storedList struct {
 type faqInForce struct {
 	rev  uint64
 	base *faq.Base
+	near *nearFAQ // nil: made without vectors
 }
 
 func newFAQs(store *queue.FAQStore, shipped func() bool, hide func(string) string, newer func(), log zerolog.Logger) *faqs {
@@ -158,16 +161,17 @@ var errUnfitBase = errors.New("the entries do not hold on the questions held bac
 // force. It uses one core for seconds.
 func (f *faqs) learn(ctx context.Context, model *intent.Model) {
 	now := f.stored.Load()
-	if now == nil || now == f.tried && model == f.with {
+	near := f.vectors(now)
+	if now == nil || now == f.tried && model == f.with && near == f.by {
 		return
 	}
-	f.tried, f.with = now, model
+	f.tried, f.with, f.by = now, model, near
 	if len(now.entries) == 0 {
 		f.inForce.Store(&faqInForce{rev: now.rev})
 		f.log.Info().Uint64("revision", now.rev).Msg("the FAQ has no entries")
 		return
 	}
-	base, err := faq.Build(ctx, now.entries, model)
+	base, err := faq.BuildNear(ctx, now.entries, model, near.of())
 	if ctx.Err() != nil {
 		return
 	}
@@ -178,10 +182,11 @@ func (f *faqs) learn(ctx context.Context, model *intent.Model) {
 		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be put into force, the former one answers")
 		return
 	}
-	f.inForce.Store(&faqInForce{rev: now.rev, base: base})
+	f.inForce.Store(&faqInForce{rev: now.rev, base: base, near: near})
 	found := base.Calibration()
 	f.log.Info().Uint64("revision", now.rev).Int("entries", found.Entries).Int("phrasings", found.Phrasings).
-		Float64("answered", found.Answered).Float64("wrong", found.Wrong).Int("thin", len(found.Thin)).Msg("FAQ learnt")
+		Float64("answered", found.Answered).Float64("wrong", found.Wrong).Int("thin", len(found.Thin)).
+		Str("space", base.Space()).Msg("FAQ learnt")
 }
 
 // enrol has known phrasings answered until there is a first base.
@@ -195,4 +200,20 @@ func (f *faqs) enrol(now *storedList) {
 		return
 	}
 	f.inForce.CompareAndSwap(nil, &faqInForce{rev: now.rev, base: base})
+}
+
+// vectors returns those of a list; nil: there are none, or those of another list.
+func (f *faqs) vectors(now *storedList) *nearFAQ {
+	if near := f.near.Load(); near != nil && near.stored == now {
+		return near
+	}
+	return nil
+}
+
+// of returns the vectors; nil: there are none.
+func (n *nearFAQ) of() *faq.Vectors {
+	if n == nil {
+		return nil
+	}
+	return &n.vectors
 }

@@ -38,6 +38,7 @@ type library struct {
 	changed chan struct{} // holds one token when the rules have changed
 
 	now     atomic.Pointer[shelf]
+	near    atomic.Pointer[nearShelf] // nil: found by words alone; of another version than now: not in force yet
 	newest  atomic.Pointer[queue.KnowledgeVersion]
 	unbuilt atomic.Pointer[unbuiltVersion]
 }
@@ -79,7 +80,11 @@ func (l *live) knowledge() worker.Knowledge {
 	if l.library == nil || l.library.now.Load() == nil {
 		return worker.Knowledge{}
 	}
-	return worker.Knowledge{Index: l.library.now.Load().index, Threshold: k.Threshold, Passages: k.Passages}
+	in := worker.Knowledge{Index: l.library.now.Load().index, Threshold: k.Threshold, Passages: k.Passages}
+	if near := l.library.near.Load(); near != nil && near.version == in.Index.Version() {
+		in.Near = &near.near
+	}
+	return in
 }
 
 // run keeps the knowledge until ctx ends.

@@ -23,10 +23,12 @@ import (
 type line struct {
 	member     *control.Member
 	promises   *queue.Promises
+	texts      *worker.Sender         // nil: no dispatcher
 	control    *control.Controller    // nil: no dispatcher, so no candidate either
 	dispatcher *dispatcher.Dispatcher // nil: not of this process's roles
 	worker     *worker.Worker         // of the dispatcher
 	webhooks   stage                  // with the dispatcher
+	embeddings *embeddings            // beside the dispatcher
 }
 
 // newLine builds the line for the rules in force; nothing runs yet. Without a fleet the
@@ -52,16 +54,20 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	if f == nil {
 		return l, nil
 	}
+	if l.embeddings, err = newEmbeddings(q, in, f.model, l.member, log); err != nil {
+		return nil, fmt.Errorf("embeddings: %w", err)
+	}
 	w, err := worker.New(f.model, worker.Config{
 		Templates: templates(in.rules()), Knowledge: in.knowledge, Tools: f.tools.inForce, Away: away(l.member), Claims: q,
 		MaxSteps: func() int { return in.rules().Chains[rules.ChainAgent].MaxSteps },
 		Memory:   memory(q, in), Retrieval: func() time.Duration { return in.rules().Cache.Retrieval },
-		FAQ: in.faq, Missed: in.missed,
+		FAQ: in.faq, Missed: in.missed, Vector: l.embeddings.vector,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
 	l.worker = w
+	l.texts = worker.NewSender(queue.NewOutbox(q), func() worker.Texting { return in.carriers.texting(in.rules()) }, in.name, log)
 	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
@@ -89,11 +95,18 @@ func (l *line) stages() []stage {
 	if l.webhooks.run != nil {
 		all = append(all, l.webhooks)
 	}
+	if l.embeddings != nil {
+		all = append(all, stage{name: "embeddings", run: l.embeddings.run})
+	}
 	all = append(all, stage{name: "member", run: l.member.Run, ready: l.member.Ready()})
 	if l.control != nil {
 		all = append(all, stage{name: "controller", run: l.control.Run, ready: l.control.Ready()})
 	}
-	return append(all, stage{name: "promises", run: l.promises.Run})
+	all = append(all, stage{name: "promises", run: l.promises.Run})
+	if l.texts != nil {
+		all = append(all, stage{name: "texts", run: l.texts.Run})
+	}
+	return all
 }
 
 // dispatching returns what the rules say to the dispatcher.

@@ -16,6 +16,7 @@ import (
 	"sluice/internal/intent"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
+	"sluice/internal/sms"
 	"sluice/worker"
 )
 
@@ -36,8 +37,9 @@ type live struct {
 	fit   func(*rules.Rules) (*rules.Rules, error)
 	hooks []func(*rules.Rules)
 	teacher
-	faqs    *faqs    // nil: nothing is learnt here
-	library *library // nil: nothing is answered from documents
+	carriers carriers
+	faqs     *faqs    // nil: nothing is learnt here
+	library  *library // nil: nothing is answered from documents
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -71,7 +73,7 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 		return nil, err
 	}
 	l := &live{
-		name: rand.Text(),
+		name:  rand.Text(),
 		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
 	}
 	if t.teach != nil {
@@ -254,6 +256,7 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 	if n.roles.api || n.roles.dispatcher {
 		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
 	}
+	n.live.carriers = carriers{getenv: os.Getenv, publicURL: n.settings.PublicURL, transport: sms.NewTransport(nil), log: n.log}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
 		Node: n.live.name, Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
 	})

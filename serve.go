@@ -128,7 +128,8 @@ func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
-		Unfit: unfit, Checks: n.checks(), Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
+		Unfit: unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
+		Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -147,6 +148,9 @@ func (n *node) checks() []api.Check {
 			api.Check{Name: "controller", State: n.line.check},
 			api.Check{Name: "vendors", State: checkBreakers(n.line.member, false)},
 			api.Check{Name: "tools", State: checkBreakers(n.line.member, true)})
+	}
+	if n.line != nil && n.line.embeddings != nil {
+		checks = append(checks, api.Check{Name: "embeddings", State: n.line.embeddings.check})
 	}
 	if n.live.library != nil {
 		checks = append(checks, api.Check{Name: "knowledge", State: n.live.library.check})

@@ -16,6 +16,10 @@ type simCmd struct {
 	Control string `help:"Address of the control port: GET /sim/stats, PUT or PATCH /sim/behaviour, POST /sim/reset." default:"127.0.0.1:9190"`
 	Host    string `help:"Address that the vendors listen on." default:"127.0.0.1"`
 	Shop    string `help:"Address of the demo shop that the shipped tools call; empty: none." default:"127.0.0.1:9111"`
+	Text    string `help:"Address of the carrier of text messages; empty: none." default:"127.0.0.1:9112"`
+	Account string `help:"Its account: Twilio's Account SID, and Aliyun's AccessKey ID." default:"AC00000000000000000000000000000000"`
+	Token   string `help:"Its token, which signs requests and receipts." default:"simulated-token"`
+	Reports string `help:"Where Aliyun's receipts go, with the secret; empty: nowhere. Twilio's go where each message says."`
 	Port    int    `help:"Port of the first vendor, the others follow; 0: any free ports." default:"9101"`
 }
 
@@ -47,12 +51,20 @@ func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := c.addShop(ctx, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
+	if c.Text != "" {
+		if err := server.AddCarrier(ctx, c.Text, sim.TextConfig{Account: c.Account, Token: c.Token, Reports: c.Reports}); err != nil {
+			return errors.Join(err, server.Close())
+		}
+	}
 	_, _ = fmt.Fprintln(out, "Simulated vendors are ready.")
 	for _, v := range server.Vendors() {
 		_, _ = fmt.Fprintf(out, "  %-9s %s (quota %d)\n", v.Name(), server.URL(v.Name()), v.Stats().Quota)
 	}
 	if url := server.ShopURL(); url != "" {
 		_, _ = fmt.Fprintf(out, "  %-9s %s\n", "shop", url)
+	}
+	if url := server.CarrierURL(); url != "" {
+		_, _ = fmt.Fprintf(out, "  %-9s %[2]s/twilio, %[2]s/aliyun (account %[3]s)\n", "texts", url, c.Account)
 	}
 	_, _ = fmt.Fprintf(out, "  %-9s GET %[2]s/sim/stats, PUT or PATCH %[2]s/sim/behaviour, POST %[2]s/sim/reset\n", "control", server.ControlURL())
 	return server.Run(ctx)

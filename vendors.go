@@ -138,6 +138,9 @@ func served(r *rules.Rules, getenv func(string) string) (_ *rules.Rules, left []
 		})
 		out.Chains[name] = chain
 	}
+	out.Knowledge.Embeddings.Vendors = slices.DeleteFunc(slices.Clone(r.Knowledge.Embeddings.Vendors), func(vendor string) bool {
+		return !slices.ContainsFunc(out.Vendors, func(v rules.Vendor) bool { return v.Name == vendor })
+	})
 	if len(out.Chains[rules.ChainAgent].Vendors) == 0 {
 		return nil, left, fmt.Errorf("chain %s: none of its vendors can be called: %s", rules.ChainAgent, strings.Join(left, ", "))
 	}

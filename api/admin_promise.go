@@ -47,11 +47,29 @@ type Notice struct {
 	Language string    `json:"language"`
 	Code     string    `json:"code"`
 	At       time.Time `json:"at"`
+
+	State     chat.NoticeState `json:"state" enum:"queued,sending,sent,delivered,failed,unknown"`
+	Since     time.Time        `json:"since" doc:"of the state"`
+	DueAt     time.Time        `json:"due_at" doc:"later than this it does not leave"`
+	Provider  string           `json:"provider,omitempty" doc:"outbox: nobody, this is what would have been sent"`
+	Text      string           `json:"text,omitempty" doc:"from the first try on"`
+	Segments  int              `json:"segments,omitempty" doc:"left out: only the carrier knows"`
+	Tries     int              `json:"tries,omitempty" doc:"how often it was to be handed over"`
+	CarrierID string           `json:"carrier_id,omitempty"`
+	Fault     string           `json:"fault,omitempty" doc:"why it failed, or was put off: the carrier's code, or overdue, quiet_hours, suppressed, number_cap, tenant_cap, country, not_sent"`
+	Receipts  []NoticeReceipt  `json:"receipts,omitempty" nullable:"false" doc:"in the carrier's words, the oldest first"`
+}
+
+// NoticeReceipt is what a carrier said of a text message.
+type NoticeReceipt struct {
+	At     time.Time `json:"at"`
+	Status string    `json:"status"`
+	Code   string    `json:"code,omitempty"`
 }
 
 // NoticePage is a part of the outbox.
 type NoticePage struct {
-	Notices []Notice `json:"notices" nullable:"false" doc:"newest first"`
+	Notices []Notice `json:"notices" nullable:"false" doc:"those that were changed last first"`
 	Total   int      `json:"total"`
 	Next    uint64   `json:"next,omitempty" doc:"ask again with before; left out: there are no older ones"`
 }
@@ -95,10 +113,20 @@ func (a *API) notices(ctx context.Context, in *auditInput) (*noticeOutput, error
 		page.Notices = append(page.Notices, Notice{
 			TicketID: n.ID, Tenant: n.Tenant, Channel: n.Channel, To: "…" + n.Phone[max(0, len(n.Phone)-4):],
 			Language: n.Language, Code: n.Code, At: n.At,
+			State: or(n.State, chat.NoticeSent), Since: n.Since, DueAt: n.DueAt, Provider: n.Provider, Text: n.Text, Segments: n.Segments,
+			Tries: n.Tries, CarrierID: n.Carried, Fault: n.Fault, Receipts: shownReceipts(n.Receipts),
 		})
 	}
 	if n := len(all); n == in.Limit && all[n-1].Seq > 1 {
 		page.Next = all[n-1].Seq
 	}
 	return &noticeOutput{page}, nil
+}
+
+func shownReceipts(all []chat.Receipt) []NoticeReceipt {
+	var shown []NoticeReceipt
+	for _, r := range all {
+		shown = append(shown, NoticeReceipt{At: r.At, Status: r.Status, Code: r.Code})
+	}
+	return shown
 }

@@ -43,8 +43,8 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ
-// and Unfit may be nil, the rest may not.
+// Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ,
+// Unfit and Texts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -63,7 +63,9 @@ type Deps struct {
 	FAQ func() (*faq.Base, uint64)
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
-	Unfit  func(now, next *rules.Rules) (field, reason string)
+	Unfit func(now, next *rules.Rules) (field, reason string)
+	// Texts returns what requests of carriers are known by, for each anew. Nil: none is let in.
+	Texts  func() TextKeys
 	Checks []Check
 	// Metrics is the page /metrics. Nil: there is none.
 	Metrics http.Handler
@@ -135,7 +137,8 @@ func New(deps Deps, cfg Config) (*API, error) {
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,
-		log: deps.Log.With().Str("stage", "api").Logger(),
+		limits: func() rules.Sockets { return deps.Rules().Sockets },
+		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
 	var err error
 	if a.echo, err = a.routes(); err != nil {

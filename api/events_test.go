@@ -147,14 +147,17 @@ func TestListenerThatFallsBehindIsClosedAndKnowsIt(t *testing.T) {
 	for seq := range uint64(3) {
 		h.give(talk{"demo", "s1"}, item{Event: &chat.Event{Seq: seq + 1}})
 	}
-	if it := <-slow.C; it.Event.Seq != 1 {
-		t.Errorf("first %d", it.Event.Seq)
+	<-slow.Bell
+	if items, open := slow.take(); open || len(items) != 1 || items[0].Event.Seq != 1 || !slow.overflowed() {
+		t.Errorf("the slow listener has %v, open: %v", items, open)
 	}
-	if _, open := <-slow.C; open || !slow.overflowed() {
-		t.Error("the slow listener is open")
+	<-quick.Bell
+	items, open := quick.take()
+	if !open || quick.overflowed() || len(items) != 3 || items[2].Event.Seq != 3 {
+		t.Errorf("the quick listener has %v, open: %v", items, open)
 	}
-	if quick.overflowed() || len(quick.C) != 3 || len(other.C) != 0 {
-		t.Error("others are touched")
+	if items, open := other.take(); !open || len(items) != 0 {
+		t.Errorf("the other session's listener has %v, open: %v", items, open)
 	}
 	slow.close()
 	quick.close()
@@ -163,7 +166,8 @@ func TestListenerThatFallsBehindIsClosedAndKnowsIt(t *testing.T) {
 		t.Error("closed by itself, and marked")
 	}
 	h.end()
-	if _, open := <-other.C; open || !other.overflowed() {
+	<-other.Bell
+	if _, open := other.take(); open || !other.overflowed() {
 		t.Error("open after the hub's end")
 	}
 	if late := h.listen("demo", "s1", 1); !late.overflowed() {

@@ -62,7 +62,7 @@ func setup(t *testing.T, change func(*Deps, *Config, *queue.Config)) *fixture {
 		bounds[l], limits[l] = 500, rules.Lane{Bound: 500, MaxWait: 10 * time.Second}
 	}
 	limits[chat.Low] = rules.Lane{Bound: 500, MaxWait: 15 * time.Second}
-	live := &rules.Rules{Lanes: limits}
+	live := &rules.Rules{Lanes: limits, Sockets: rules.DefaultSockets()}
 	deps := Deps{
 		Rules: func() *rules.Rules { return live }, Classify: classifyByWord, Line: frontLine{}, Log: zerolog.Nop(),
 	}

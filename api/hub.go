@@ -11,8 +11,9 @@ import (
 
 // item is one thing that a session's listener hears: exactly one field is set.
 type item struct {
-	Event *chat.Event
-	Delta *chat.Delta
+	Event  *chat.Event
+	Delta  *chat.Delta
+	Typing *chat.Typing
 }
 
 // talk names one session of one tenant.
@@ -24,7 +25,7 @@ type hub struct {
 	queue *queue.Queue
 	up    chan struct{} // closed once feed and deltas miss nothing any more
 
-	mu        sync.Mutex // guards what follows; held for non-blocking sends only
+	mu        sync.Mutex // guards what follows; never held while anything blocks
 	listeners map[talk]map[*listener]struct{}
 	ended     bool
 }
@@ -44,6 +45,13 @@ func (h *hub) run(ctx context.Context) error {
 		return fmt.Errorf("run hub: %w", err)
 	}
 	defer stop()
+	silence, err := h.queue.Typings(func(tenant, session string, t chat.Typing) {
+		h.give(talk{tenant, session}, item{Typing: &t})
+	})
+	if err != nil {
+		return fmt.Errorf("run hub: %w", err)
+	}
+	defer silence()
 	err = h.queue.Feed(ctx, h.up, func(tenant, session string, e chat.Event) {
 		h.give(talk{tenant, session}, item{Event: &e})
 	})
@@ -57,65 +65,18 @@ func (h *hub) run(ctx context.Context) error {
 // event.
 func (h *hub) ready() <-chan struct{} { return h.up }
 
-// listener hears one session. C is closed by close, when C was full (the listener is
-// too slow), and when the hub has ended: overflowed tells.
-type listener struct {
-	C <-chan item
-
-	hub  *hub
-	talk talk
-	c    chan item
-	over bool // guarded by hub.mu
-}
-
-// listen opens a listener that may fall size items behind. The caller closes it.
-func (h *hub) listen(tenant, session string, size int) *listener {
-	c := make(chan item, size)
-	l := &listener{C: c, hub: h, talk: talk{tenant, session}, c: c}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended {
-		l.over = true
-		close(c)
-		return l
-	}
-	if h.listeners[l.talk] == nil {
-		h.listeners[l.talk] = map[*listener]struct{}{}
-	}
-	h.listeners[l.talk][l] = struct{}{}
-	return l
-}
-
-// close ends the listener; it may be called more than once.
-func (l *listener) close() {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
-	l.hub.drop(l)
-}
-
-// overflowed reports whether the listener was closed without having asked for it: it
-// may have missed something, and the log tells what.
-func (l *listener) overflowed() bool {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
-	return l.over
-}
-
+// give gives a thing to the listeners of its session.
 func (h *hub) give(t talk, it item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for l := range h.listeners[t] {
-		select {
-		case l.c <- it:
-		default:
-			l.over = true
+		if !l.add(it) {
 			h.drop(l)
 		}
 	}
 }
 
-// drop forgets a listener and closes its channel; nothing is sent outside h.mu, so
-// nothing is sent after that.
+// drop forgets a listener and wakes it. The caller holds h.mu.
 func (h *hub) drop(l *listener) {
 	all := h.listeners[l.talk]
 	if _, found := all[l]; !found {
@@ -125,7 +86,7 @@ func (h *hub) drop(l *listener) {
 	if len(all) == 0 {
 		delete(h.listeners, l.talk)
 	}
-	close(l.c)
+	l.end(false)
 }
 
 func (h *hub) end() {
@@ -134,7 +95,7 @@ func (h *hub) end() {
 	h.ended = true
 	for _, all := range h.listeners {
 		for l := range all {
-			l.over = true
+			l.end(true)
 			h.drop(l)
 		}
 	}

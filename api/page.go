@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
-	"path"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -39,18 +39,8 @@ func (a *API) registerPages(e *echo.Echo, spec []byte) error {
 		return fmt.Errorf("parse demo page: %w", err)
 	}
 	e.GET("/", func(c echo.Context) error { return a.demo(c, page) })
-	err = fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) == ".html" {
-			return err
-		}
-		content, err := web.Files.ReadFile(name)
-		if err == nil {
-			e.GET("/"+name, file(name, content))
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("read web files: %w", err)
+	for _, name := range web.Names() {
+		e.GET("/"+name, file(name))
 	}
 	e.GET("/openapi.json", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/json", spec) })
 	docs := echo.WrapHandler(v5emb.NewWithConfig(swgui.Config{ShowTopBar: false})("Sluice API", "/openapi.json", "/docs"))
@@ -82,16 +72,27 @@ func (a *API) demo(c echo.Context, page *template.Template) error {
 	return c.Blob(http.StatusOK, "text/html; charset=utf-8", out.Bytes())
 }
 
-// file serves one file of the widget; pages of every origin may load it.
-func file(name string, content []byte) echo.HandlerFunc {
-	sum := sha256.Sum256(content)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+// file serves one file of the widget; pages of every origin may load it. It is made when it
+// is first asked for.
+func file(name string) echo.HandlerFunc {
+	made := sync.OnceValues(func() (web.File, error) { return web.Served(name) })
 	return func(c echo.Context) error {
+		f, err := made()
+		if err != nil {
+			return fmt.Errorf("make %s: %w", name, err)
+		}
 		h := c.Response().Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", tag)
+		h.Set("Vary", "Accept-Encoding")
+		content, mark := f.Content, ""
+		if f.Gzip != nil && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+			content, mark = f.Gzip, "-gzip"
+			h.Set("Content-Encoding", "gzip")
+		}
+		sum := sha256.Sum256(f.Content)
+		h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+mark+`"`)
 		http.ServeContent(c.Response(), c.Request(), name, time.Time{}, bytes.NewReader(content))
 		return nil
 	}

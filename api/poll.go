@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sluice/internal/chat"
@@ -66,8 +67,9 @@ func (a *API) await(ctx context.Context, l *listener, wait time.Duration, found 
 	defer timer.Stop()
 	for {
 		select {
-		case it, open := <-l.C:
-			if !open || (it.Event != nil && found(it.Event)) {
+		case <-l.Bell:
+			items, open := l.take()
+			if !open || slices.ContainsFunc(items, func(it item) bool { return it.Event != nil && found(it.Event) }) {
 				return nil
 			}
 		case <-timer.C:

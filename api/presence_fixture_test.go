@@ -77,7 +77,7 @@ func (c *cluster) node() (n *apiNode, done func()) {
 	for _, lane := range chat.Lanes() {
 		limits[lane] = rules.Lane{Bound: 500, MaxWait: time.Hour}
 	}
-	live := &rules.Rules{Lanes: limits}
+	live := &rules.Rules{Lanes: limits, Sockets: rules.DefaultSockets()}
 	nc, q := c.open()
 	a, err := New(Deps{
 		Queue: q, Rules: func() *rules.Rules { return live }, Classify: classifyByWord, Line: frontLine{}, Log: zerolog.Nop(),

@@ -44,6 +44,7 @@ const (
 	codeRevision     = "revision_conflict"
 	codeLayout       = "layout"
 	codeExists       = "exists"
+	codeSignature    = "signature"
 	codeLoginOnly    = "login_only"
 	codeTaken        = "taken"
 	codeNotTaken     = "not_taken"

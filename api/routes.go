@@ -28,6 +28,7 @@ func (a *API) routes() (*echo.Echo, error) {
 	a.registerEvents(api)
 	a.registerHealth(api)
 	a.registerAdmin(api)
+	a.registerReceipts(e, api)
 	documentRest(api)
 	allowPolls(e)
 	allowProbes(e)

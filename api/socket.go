@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/queue"
+	"sluice/internal/rules"
 )
 
 // subprotocol is what a client must offer.
@@ -19,18 +22,13 @@ const subprotocol = "sluice.v1"
 
 // SocketConfig describes the sockets. The zero value is the default.
 type SocketConfig struct {
-	Max        int           // sockets of this process. Defaults to 20,000.
-	MaxTenant  int           // sockets of one tenant in this process. Defaults to 10,000.
-	MaxSession int           // sockets of one session in this process. Defaults to 10.
-	Hello      time.Duration // the longest wait for a hello. Defaults to 10s.
-	Ping       time.Duration // how often both sides ask for a sign of life. Defaults to 25s.
-	Write      time.Duration // the longest that one frame may take to leave. Defaults to 10s.
-	Refresh    time.Duration // how often a place in the queue is looked at. Defaults to 2s.
-	Lag        int           // events and deltas that a reader may fall behind. Defaults to 256.
-	Rate       float64       // messages a second from one socket. Defaults to 2.
-	Burst      int           // messages at once from one socket. Defaults to 10.
-	// Spread is the time over which clients come back after a goaway. Defaults to 5s.
-	Spread time.Duration
+	Hello   time.Duration // the longest wait for a hello. Defaults to 10s.
+	Ping    time.Duration // how often both sides ask for a sign of life. Defaults to 25s.
+	Write   time.Duration // the longest that one frame may take to leave. Defaults to 10s.
+	Refresh time.Duration // how often a place in the queue is looked at. Defaults to 2s.
+	Lag     int           // events and deltas that a reader may fall behind. Defaults to 256.
+	Rate    float64       // messages a second from one socket. Defaults to 2.
+	Burst   int           // messages at once from one socket. Defaults to 10.
 	// Grace is how long a session may be without a socket before what waits for its
 	// customer is cancelled. Defaults to 30s.
 	Grace time.Duration
@@ -39,9 +37,8 @@ type SocketConfig struct {
 // Validate names the field that is wrong.
 func (c SocketConfig) Validate() error {
 	for name, v := range map[string]int64{
-		"Max": int64(c.Max), "MaxTenant": int64(c.MaxTenant), "MaxSession": int64(c.MaxSession),
 		"Hello": int64(c.Hello), "Ping": int64(c.Ping), "Write": int64(c.Write), "Refresh": int64(c.Refresh),
-		"Lag": int64(c.Lag), "Burst": int64(c.Burst), "Spread": int64(c.Spread), "Grace": int64(c.Grace),
+		"Lag": int64(c.Lag), "Burst": int64(c.Burst), "Grace": int64(c.Grace),
 	} {
 		if v < 0 {
 			return fmt.Errorf("socket config: %s must not be negative, is %d", name, v)
@@ -55,11 +52,9 @@ func (c SocketConfig) Validate() error {
 
 func (c SocketConfig) withDefaults() SocketConfig {
 	return SocketConfig{
-		Max: or(c.Max, 20_000), MaxTenant: or(c.MaxTenant, 10_000), MaxSession: or(c.MaxSession, 10),
 		Hello: or(c.Hello, 10*time.Second), Ping: or(c.Ping, 25*time.Second), Write: or(c.Write, 10*time.Second),
 		Refresh: or(c.Refresh, 2*time.Second), Lag: or(c.Lag, 256),
-		Rate: or(c.Rate, 2), Burst: or(c.Burst, 10), Spread: or(c.Spread, 5*time.Second),
-		Grace: or(c.Grace, 30*time.Second),
+		Rate: or(c.Rate, 2), Burst: or(c.Burst, 10), Grace: or(c.Grace, 30*time.Second),
 	}
 }
 
@@ -77,6 +72,7 @@ type socketDeps struct {
 	intake *Intake
 	hub    *hub
 	line   Line
+	limits func() rules.Sockets // in force now
 	log    zerolog.Logger
 }
 
@@ -85,28 +81,30 @@ type sockets struct {
 	socketDeps
 	cfg      SocketConfig
 	presence *presence
-	wg       sync.WaitGroup // a count for each socket in all
+	wg       sync.WaitGroup // a count for each socket in all, and for each that is about to be
 
-	mu       sync.Mutex // guards what follows
-	all      map[*socket]struct{}
-	tenants  map[string]int
-	sessions map[talk]int
-	closed   bool
+	mu        sync.Mutex // guards what follows
+	all       map[*socket]struct{}
+	tenants   map[string]int
+	sessions  map[talk][]*socket // in the order of joining
+	addresses addresses
+	closed    bool
 }
 
 func newSockets(d socketDeps, cfg SocketConfig) *sockets {
 	s := &sockets{
 		socketDeps: d, cfg: cfg.withDefaults(),
-		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk]int{},
+		all: map[*socket]struct{}{}, tenants: map[string]int{}, sessions: map[talk][]*socket{},
+		addresses: addresses{},
 	}
 	s.presence = newPresence(d.queue, s.here, s.cfg.Grace, d.log)
 	return s
 }
 
-// handle serves GET /v1/chat: it returns when the socket and everything that it started
-// has ended.
+// handle serves GET /v1/chat. The socket and everything that it starts outlive the
+// request, whose memory they do without; closeAll waits for them.
 func (s *sockets) handle(c echo.Context) error {
-	if s.stopped() {
+	if !s.begin() {
 		return errDraining()
 	}
 	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
@@ -117,19 +115,21 @@ func (s *sockets) handle(c echo.Context) error {
 	if err != nil {
 		// The library has answered already.
 		s.log.Debug().Err(err).Msg("socket was not opened")
+		s.wg.Done()
 		return nil
 	}
-	// The request's context ends with the server's hard stop, not with the client's leaving.
-	ctx, cut := context.WithCancel(c.Request().Context())
-	defer cut()
-	k := newSocket(s, conn, c.Request().Header, cut)
 	// An oversized frame is ours to refuse, with our own code.
 	conn.SetReadLimit(-1)
-	if !s.enter(k) {
-		k.end(closeTooMany, "this server has no room for another socket")
+	hard, cut := context.WithCancel(context.Background())
+	k := newSocket(hard, s, conn, slices.Clone(c.Request().Header.Values("Origin")), cut)
+	if reason := s.enter(k, c.Request()); reason != "" {
+		k.end(closeTooMany, reason)
 	}
-	defer s.leave(ctx, k)
-	k.run(ctx)
+	go func() {
+		defer cut()
+		defer s.leave(hard, k)
+		k.run(hard)
+	}()
 	return nil
 }
 
@@ -146,8 +146,9 @@ func (s *sockets) count() int {
 func (s *sockets) closeAll(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
+	after := s.spread()
 	for k := range s.all {
-		k.goAway()
+		k.goAway(after)
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})
@@ -169,42 +170,64 @@ func (s *sockets) closeAll(ctx context.Context) error {
 	return errors.New("close sockets: some had to be cut")
 }
 
-func (s *sockets) stopped() bool {
+// begin counts a socket that is about to open; false: no more do.
+func (s *sockets) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closed
-}
-
-// enter counts a socket; leave must follow whatever it returns. false: there is no
-// room for it.
-func (s *sockets) enter(k *socket) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wg.Add(1)
-	s.all[k] = struct{}{}
-	if s.closed {
-		k.goAway()
+	if !s.closed {
+		s.wg.Add(1)
 	}
-	return len(s.all) <= s.cfg.Max
+	return !s.closed
 }
 
-// join counts a socket that has said whose it is. A code other than 0 refuses it.
+// spread is over how long the clients come back when all are sent away now.
+func (s *sockets) spread() time.Duration {
+	l := s.limits()
+	return min(max(time.Second, time.Duration(len(s.all))*time.Second/time.Duration(l.Returns)), l.Spread)
+}
+
+// enter counts a socket; leave must follow whatever it returns. A reason refuses it.
+func (s *sockets) enter(k *socket, r *http.Request) (reason string) {
+	l := s.limits()
+	network := networkOf(r, l.Proxies)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[k] = struct{}{}
+	var ok bool
+	k.address, ok = s.addresses.enter(network, l)
+	switch {
+	case s.closed:
+		k.goAway(s.spread())
+	case len(s.all) > l.Max:
+		return "this server has no room for another socket"
+	case !ok:
+		return "too many sockets from one address"
+	}
+	return ""
+}
+
+// join counts a socket that has said whose it is. A code other than 0 refuses it. One too
+// many of a session ends the session's oldest.
 func (s *sockets) join(k *socket, t talk) (code websocket.StatusCode, reason string) {
+	l := s.limits()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.tenants[t.tenant] >= s.cfg.MaxTenant:
+	case s.tenants[t.tenant] >= l.PerTenant:
 		return closeTooMany, "the tenant has no room for another socket"
-	case s.sessions[t] >= s.cfg.MaxSession:
-		return closeTooManyHere, "the session is open too often"
+	}
+	// Behind a bad network the oldest are those whose loss nobody has noticed yet.
+	for open := s.sessions[t]; len(open) >= l.PerSession; open = s.sessions[t] {
+		open[0].end(closeTooManyHere, "the session is open too often")
+		s.sessions[t] = open[1:]
 	}
 	s.tenants[t.tenant]++
-	s.sessions[t]++
+	s.sessions[t] = append(s.sessions[t], k)
 	k.joined = &t
 	return 0, ""
 }
 
-// leave undoes enter and join. The last socket of a session tells presence so, unless it
+// leave undoes begin, enter and join. The last socket of a session tells presence so, unless it
 // was this process that sent everybody away.
 func (s *sockets) leave(ctx context.Context, k *socket) {
 	defer s.wg.Done()
@@ -217,25 +240,25 @@ func (s *sockets) part(k *socket) (t talk, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, k)
+	k.address.leave()
 	if k.joined == nil {
 		return talk{}, false
 	}
 	t = *k.joined
-	drop(s.tenants, t.tenant)
-	drop(s.sessions, t)
-	return t, s.sessions[t] == 0 && !s.closed
+	if s.tenants[t.tenant]--; s.tenants[t.tenant] == 0 {
+		delete(s.tenants, t.tenant)
+	}
+	open := slices.DeleteFunc(slices.Clone(s.sessions[t]), func(other *socket) bool { return other == k })
+	if s.sessions[t] = open; len(open) == 0 {
+		delete(s.sessions, t)
+	}
+	return t, len(open) == 0 && !s.closed
 }
 
 // here reports whether the session has a socket or a long poll on this node.
 func (s *sockets) here(t talk) bool {
 	s.mu.Lock()
-	open := s.sessions[t] > 0
+	open := len(s.sessions[t]) > 0
 	s.mu.Unlock()
 	return open || s.hub.hears(t)
-}
-
-func drop[K comparable](counts map[K]int, key K) {
-	if counts[key]--; counts[key] == 0 {
-		delete(counts, key)
-	}
 }

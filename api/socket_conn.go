@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +14,8 @@ import (
 	"sluice/internal/chat"
 )
 
-// backlog is how many frames may wait for the writer. Who produces more waits; the
-// listener behind the feed is what overflows when a client reads too slowly.
+// backlog is how many answers of the reader's may wait to be written. Who produces more
+// waits; the listener behind the feed is what overflows when a client reads too slowly.
 const backlog = 16
 
 // The frames of any type that a client may send, a second and at once.
@@ -25,15 +24,17 @@ const (
 	frameBurst = 100
 )
 
-// socket is one connection. Its goroutines: the reader (run), the writer, after the
-// hello the feed, and now and then a ping. run waits for them all.
+// socket is one connection. Its goroutines: the reader (run), after the hello the feed,
+// which also writes, now and then a ping, and at the end what closes the connection. run
+// waits for them all.
 type socket struct {
 	*sockets
 	conn   *websocket.Conn
-	header http.Header
-	cut    func() // ends the connection without another word
+	origin []string // as the client's page says
+	cut    func()   // ends the connection without another word
+	bye    func()   // closes the connection
 	wg     sync.WaitGroup
-	out    chan any      // frames for the writer
+	out    chan any      // the reader's frames for the feed to write
 	over   chan struct{} // closed by end
 	once   sync.Once
 	code   websocket.StatusCode // written before over is closed; 0: no close frame
@@ -43,31 +44,36 @@ type socket struct {
 	frames *rate.Limiter
 	// sending is the cmid that the intake has in hand and that is not answered yet.
 	sending atomic.Pointer[string]
-	joined  *talk // guarded by sockets.mu
+	joined  *talk    // guarded by sockets.mu
+	address *address // nil: the machine's own; of it only sends is not guarded by sockets.mu
 	reads   readMark
+	keys    keys
 
 	// Written by the hello, before any other goroutine reads them.
+	name     string // of the socket, so that it does not hear itself
 	tenant   chat.Tenant
 	session  string
 	customer *chat.Customer
 	locale   string
 }
 
-func newSocket(s *sockets, conn *websocket.Conn, header http.Header, cut func()) *socket {
-	return &socket{
-		sockets: s, conn: conn, header: header, cut: cut,
+// newSocket returns a socket that may end at any time. The end of hard cuts it.
+func newSocket(hard context.Context, s *sockets, conn *websocket.Conn, origin []string, cut func()) *socket {
+	k := &socket{
+		sockets: s, conn: conn, origin: origin, cut: cut,
 		out: make(chan any, backlog), over: make(chan struct{}),
 		sends:  rate.NewLimiter(rate.Limit(s.cfg.Rate), s.cfg.Burst),
 		frames: rate.NewLimiter(frameRate, frameBurst),
 		reads:  newReadMark(),
 	}
+	k.bye = func() { k.finish(hard) }
+	return k
 }
 
 // run serves the socket until it has ended. The end of hard cuts the connection.
 func (k *socket) run(hard context.Context) {
 	ctx, cancel := context.WithCancel(hard)
 	defer cancel()
-	k.wg.Go(func() { k.write(hard) })
 	late := time.AfterFunc(k.cfg.Hello, func() { k.end(closeSlow, "no hello in time") })
 	if k.conn.Subprotocol() != subprotocol {
 		k.end(closeBadFrame, "the subprotocol must be "+subprotocol)
@@ -79,6 +85,7 @@ func (k *socket) run(hard context.Context) {
 				k.obey(ctx, data)
 			}
 		}
+		k.typed(false)
 	}
 	late.Stop()
 	k.end(0, "")
@@ -114,7 +121,8 @@ func (k *socket) read(ctx context.Context) ([]byte, bool) {
 	return nil, false
 }
 
-// push hands a frame to the writer and waits for room; false: the socket is ending.
+// push hands a frame to the feed, which writes it, and waits for room; false: the socket
+// is ending.
 func (k *socket) push(frame any) bool {
 	select {
 	case k.out <- frame:
@@ -124,65 +132,55 @@ func (k *socket) push(frame any) bool {
 	}
 }
 
-// end begins the end: the writer closes the connection, which ends the reader. The
-// first caller's code counts.
+// end begins the end: the connection is closed, which ends the reader. The first caller's
+// code counts.
 func (k *socket) end(code websocket.StatusCode, reason string) {
 	k.once.Do(func() {
 		k.code, k.reason = code, reason
 		close(k.over)
+		k.wg.Go(k.bye)
 	})
 }
 
-// goAway tells the client to come back within the spread, and ends.
-func (k *socket) goAway() {
+// goAway tells the client to come back at a moment of its own within a time, and ends.
+func (k *socket) goAway(within time.Duration) {
 	select {
-	case k.out <- goawayFrame{Type: "goaway", AfterMS: k.cfg.Spread.Milliseconds()}:
+	case k.out <- goawayFrame{Type: "goaway", AfterMS: within.Milliseconds()}:
 	default:
 		// Its queue is full: the close code alone says the same.
 	}
 	k.end(closeShutdown, "shutting down")
 }
 
-// write is the one writer of data frames, and closes the connection.
-func (k *socket) write(ctx context.Context) {
-	defer func() { _ = k.conn.CloseNow() }()
-	for {
-		select {
-		case frame := <-k.out:
-			if !k.put(ctx, frame) {
-				k.end(0, "")
-				return
-			}
-		case <-k.over:
-			k.finish(ctx)
-			return
-		}
-	}
-}
-
-// put writes one frame. After a time-out nothing more can be written: half a frame
-// may have left.
-func (k *socket) put(ctx context.Context, frame any) bool {
+// write writes one frame; false ends the socket: after a time-out nothing more can be
+// written, because half a frame may have left.
+func (k *socket) write(ctx context.Context, frame any) bool {
 	data, err := json.Marshal(frame)
 	if err != nil {
 		k.log.Error().Err(err).Msg("frame was not written")
+		k.end(0, "")
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.cfg.Write)
 	defer cancel()
-	return k.conn.Write(ctx, websocket.MessageText, data) == nil
+	if k.conn.Write(ctx, websocket.MessageText, data) != nil {
+		k.end(0, "")
+		return false
+	}
+	return true
 }
 
 // finish writes what still waits and closes the connection. A client that is too slow
 // gets the rest when it resumes.
 func (k *socket) finish(ctx context.Context) {
+	defer func() { _ = k.conn.CloseNow() }()
 	if k.code == 0 {
 		return
 	}
 	for more := k.code != closeSlow; more; {
 		select {
 		case frame := <-k.out:
-			if !k.put(ctx, frame) {
+			if !k.write(ctx, frame) {
 				return
 			}
 		default:

@@ -20,6 +20,7 @@ type feed struct {
 	head      uint64
 	recovered bool
 	waits     map[string]*wait // by ticket
+	signs     signs
 }
 
 // openFeed listens and then reads the first page after the client's seq; without one,
@@ -65,11 +66,12 @@ func (f *feed) begin(ctx context.Context, after *uint64) (err error) {
 	return err
 }
 
-// run hands on until the socket ends.
+// run hands on until the socket ends, and writes what the reader has to say in between.
+// Nobody else writes meanwhile.
 func (f *feed) run(ctx context.Context) {
 	defer f.listener.close()
 	defer f.readLast(ctx)
-	if !f.replay() || !f.catchUp(ctx, f.head) {
+	if !f.replay(ctx) || !f.catchUp(ctx, f.head) {
 		return
 	}
 	ping := time.NewTicker(f.cfg.Ping)
@@ -80,16 +82,25 @@ func (f *feed) run(ctx context.Context) {
 		select {
 		case <-f.over:
 			return
-		case it, open := <-f.listener.C:
+		case <-f.listener.Bell:
+			items, open := f.listener.take()
+			asked := false
+			for _, it := range items {
+				if !f.give(ctx, it) {
+					return
+				}
+				asked = asked || it.Event != nil && it.Event.Who == chat.ByCustomer
+			}
 			if !open {
 				f.end(closeSlow, "too slow")
 				return
 			}
-			if !f.give(ctx, it) {
-				return
-			}
-			if it.Event != nil && it.Event.Who == chat.ByCustomer {
+			if asked {
 				look.Reset(f.soon())
+			}
+		case frame := <-f.out:
+			if !f.write(ctx, frame) {
+				return
 			}
 		case <-look.C:
 			if again := f.showPlaces(ctx); again > 0 {
@@ -108,11 +119,13 @@ func (f *feed) run(ctx context.Context) {
 func (f *feed) give(ctx context.Context, it item) bool {
 	switch {
 	case it.Delta != nil:
-		return f.push(deltaFrame{Type: "delta", Delta: *it.Delta})
+		return f.write(ctx, deltaFrame{Type: "delta", Delta: *it.Delta})
+	case it.Typing != nil:
+		return f.typing(ctx, *it.Typing)
 	case it.Event.Seq <= f.cursor:
 		return true
 	case it.Event.Seq == f.cursor+1:
-		return f.handOn(*it.Event)
+		return f.handOn(ctx, *it.Event)
 	}
 	return f.catchUp(ctx, it.Event.Seq)
 }
@@ -131,7 +144,7 @@ func (f *feed) catchUp(ctx context.Context, upTo uint64) bool {
 			return false
 		}
 		f.events = events
-		if !f.replay() {
+		if !f.replay(ctx) {
 			return false
 		}
 	}
@@ -139,9 +152,9 @@ func (f *feed) catchUp(ctx context.Context, upTo uint64) bool {
 }
 
 // replay hands on the page that was read.
-func (f *feed) replay() bool {
+func (f *feed) replay(ctx context.Context) bool {
 	for _, e := range f.events {
-		if !f.handOn(e) {
+		if !f.handOn(ctx, e) {
 			return false
 		}
 	}
@@ -149,8 +162,8 @@ func (f *feed) replay() bool {
 	return true
 }
 
-func (f *feed) handOn(e chat.Event) bool {
+func (f *feed) handOn(ctx context.Context, e chat.Event) bool {
 	f.cursor = e.Seq
 	f.track(e)
-	return f.push(eventFrame{Type: "event", Event: e})
+	return f.write(ctx, eventFrame{Type: "event", Event: e}) && f.settled(ctx, e)
 }

@@ -9,20 +9,22 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/labstack/echo/v4"
-	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
+	"sluice/internal/rules"
 )
 
 // socketRig serves sockets beside the stage of a fixture.
 type socketRig struct {
 	*fixture
 	sockets *sockets
+	limits  atomic.Pointer[rules.Sockets]
 	line    *places
 	url     string
 }
@@ -59,7 +61,11 @@ func socketRigOn(f *fixture, h *hub, cfg SocketConfig) *socketRig {
 		h = f.hub
 	}
 	line := &places{}
-	s := newSockets(socketDeps{queue: f.queue, intake: f.intake, hub: h, line: line, log: zerolog.Nop()}, cfg)
+	r := &socketRig{fixture: f, line: line}
+	r.limit(func(*rules.Sockets) {})
+	s := newSockets(socketDeps{
+		queue: f.queue, intake: f.intake, hub: h, line: line, limits: func() rules.Sockets { return *r.limits.Load() }, log: f.deps.Log,
+	}, cfg)
 	e := echo.New()
 	e.GET("/v1/chat", s.handle)
 	srv := httptest.NewServer(e)
@@ -69,7 +75,15 @@ func socketRigOn(f *fixture, h *hub, cfg SocketConfig) *socketRig {
 		must(f.t, s.closeAll(ctx))
 		srv.Close()
 	})
-	return &socketRig{fixture: f, sockets: s, line: line, url: "ws" + strings.TrimPrefix(srv.URL, "http") + "/v1/chat"}
+	r.sockets, r.url = s, "ws"+strings.TrimPrefix(srv.URL, "http")+"/v1/chat"
+	return r
+}
+
+// limit puts limits into force: the default ones but for what change changes.
+func (r *socketRig) limit(change func(*rules.Sockets)) {
+	l := rules.DefaultSockets()
+	change(&l)
+	r.limits.Store(&l)
 }
 
 // client is a socket's other end.
@@ -172,5 +186,17 @@ func (c *client) closedWith(code websocket.StatusCode) {
 	c.t.Helper()
 	if got, reason := c.closed(); got != code {
 		c.t.Errorf("closed with %d (%s), want %d", got, reason, code)
+	}
+}
+
+// eventually looks again and again until something is so.
+func (r *socketRig) eventually(what string, so func() bool) {
+	r.t.Helper()
+	for deadline := time.After(20 * time.Second); !so(); {
+		select {
+		case <-deadline:
+			r.t.Fatalf("waited in vain for %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 }

@@ -32,9 +32,6 @@ const (
 	closeOrigin      websocket.StatusCode = 4507
 )
 
-// codeUnsupported answers a frame that a later version will understand.
-const codeUnsupported = "unsupported"
-
 var cmid = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // What a client sends.
@@ -58,7 +55,7 @@ type (
 		Type   string `json:"type"`
 		Ticket string `json:"ticket"`
 	}
-	typingFrame struct {
+	typeFrame struct { // typing
 		Type string `json:"type"`
 		On   *bool  `json:"on"`
 	}
@@ -115,6 +112,11 @@ type (
 		Lane     chat.Lane `json:"lane"`
 		Position int       `json:"position"`
 		ETAMS    int64     `json:"eta_ms"`
+	}
+	typingFrame struct {
+		Type  string   `json:"type"`
+		Who   chat.Who `json:"who"`
+		TTLMS int64    `json:"ttl_ms"` // 0: no longer
 	}
 	errorFrame struct {
 		Type         string `json:"type"`

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -43,12 +44,12 @@ func (k *socket) greet(ctx context.Context, data []byte) bool {
 	if !ok {
 		return false
 	}
-	k.locale = hello.Locale
+	k.locale, k.name = hello.Locale, rand.Text()
 	f, ok := k.openFeed(ctx, hello.After)
 	if !ok {
 		return false
 	}
-	k.push(welcomeFrame{
+	greeted := k.write(ctx, welcomeFrame{
 		Type: "welcome", Session: k.session, Token: token, Head: f.head, Recovered: f.recovered,
 		Limits: limitsFrame{
 			FrameBytes: maxFrame, TextCharacters: chat.MaxMessage,
@@ -56,6 +57,10 @@ func (k *socket) greet(ctx context.Context, data []byte) bool {
 		},
 		PingS: k.cfg.Ping.Seconds(),
 	})
+	if !greeted {
+		f.listener.close()
+		return false
+	}
 	k.wg.Go(func() { f.run(ctx) })
 	return true
 }
@@ -71,7 +76,7 @@ func (k *socket) identify(ctx context.Context, hello helloFrame) (token string, 
 	case err != nil:
 		k.unavailable(err)
 		return "", false
-	case !allowedOrigin(t, k.header.Values("Origin")):
+	case !allowedOrigin(t, k.origin):
 		k.end(closeOrigin, "the origin is not allowed")
 		return "", false
 	}

@@ -200,25 +200,3 @@ func TestOriginsAreHeldAgainstTheTenantsList(t *testing.T) {
 		}
 	}
 }
-
-func TestSocketsAreCounted(t *testing.T) {
-	t.Parallel()
-	f := setup(t, nil)
-	full := socketRigOn(f, nil, SocketConfig{Max: 1})
-	full.hello(nil)
-	full.dial().closedWith(closeTooMany)
-	tenant := socketRigOn(f, nil, SocketConfig{MaxTenant: 1})
-	first, _ := tenant.hello(nil)
-	second := tenant.dial()
-	second.say(tenant.greeting(nil))
-	second.closedWith(closeTooMany)
-	other := tenant.dial()
-	other.say(tenant.greeting(frame{"key": f.shop.Publishable}))
-	other.hear("welcome")
-	must(t, first.conn.CloseNow())
-	session := socketRigOn(f, nil, SocketConfig{MaxSession: 1})
-	_, welcome := session.hello(nil)
-	twice := session.dial()
-	twice.say(session.greeting(again(welcome, 0)))
-	twice.closedWith(closeTooManyHere)
-}

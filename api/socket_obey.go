@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
@@ -22,8 +23,13 @@ func (k *socket) obey(ctx context.Context, data []byte) {
 		case "ping":
 			err = serve(data, func(pingFrame) error { return k.pong(ctx) })
 		case "typing":
-			// Nobody is there to see it yet.
-			err = serve(data, func(f typingFrame) error { return need(f.On != nil, "on") })
+			err = serve(data, func(f typeFrame) error {
+				if err := need(f.On != nil, "on"); err != nil {
+					return err
+				}
+				k.typed(*f.On)
+				return nil
+			})
 		case "read":
 			err = serve(data, func(f readFrame) error {
 				if err := need(f.Seq != nil, "seq"); err != nil {
@@ -33,7 +39,7 @@ func (k *socket) obey(ctx context.Context, data []byte) {
 				return nil
 			})
 		case "rate":
-			err = serve(data, func(f rateFrame) error { return k.unsupported(f.check()) })
+			err = serve(data, func(f rateFrame) error { return k.rate(ctx, f) })
 		case "hello":
 			err = errors.New("a socket says hello once")
 		default:
@@ -61,31 +67,13 @@ func need(ok bool, field string) error {
 	return nil
 }
 
-func (f rateFrame) check() error {
-	return errors.Join(
-		need(chat.IsTicketID(f.Ticket), "ticket"),
-		need(f.Score != nil && *f.Score >= 1 && *f.Score <= 5, "score"),
-		need(checkText("comment", f.Comment, maxComment) == nil, "comment"),
-	)
-}
-
-// unsupported answers a frame that is right but of no effect yet.
-func (k *socket) unsupported(err error) error {
-	if err == nil {
-		k.push(errorFrame{Type: "error", Code: codeUnsupported})
-	}
-	return err
-}
-
 // send makes a message durable and then acknowledges it. Where the message is accepted
 // but has no seq yet it says nothing: the client repeats its cmid.
 func (k *socket) send(ctx context.Context, f sendFrame) error {
 	if err := need(cmid.MatchString(f.CMID), "cmid"); err != nil {
 		return err
 	}
-	if slot := k.sends.Reserve(); slot.Delay() > 0 {
-		wait := slot.Delay()
-		slot.Cancel()
+	if wait := k.tooFast(); wait > 0 {
 		k.push(errorFrame{Type: "error", CMID: f.CMID, Code: codeRateLimited, RetryAfterMS: wait.Milliseconds() + 1, Temporary: true})
 		return nil
 	}
@@ -104,6 +92,7 @@ func (k *socket) send(ctx context.Context, f sendFrame) error {
 	if t.Seq == 0 {
 		return nil
 	}
+	k.keys.on = false // its event says so
 	k.push(ackFrame{Type: "ack", CMID: f.CMID, Ticket: t.ID, Seq: t.Seq, Dup: dup})
 	return nil
 }
@@ -143,4 +132,21 @@ func (k *socket) pong(ctx context.Context) error {
 	}
 	k.push(pongFrame{Type: "pong", Head: s.Seq})
 	return nil
+}
+
+// tooFast returns how long a message comes too early: for its socket, or for its address.
+func (k *socket) tooFast() time.Duration {
+	now := time.Now()
+	slot := k.sends.ReserveN(now, 1)
+	wait := slot.DelayFrom(now)
+	if wait == 0 && k.address != nil {
+		whole := k.address.sends.ReserveN(now, 1)
+		if wait = whole.DelayFrom(now); wait > 0 {
+			whole.CancelAt(now)
+		}
+	}
+	if wait > 0 {
+		slot.CancelAt(now)
+	}
+	return wait
 }

@@ -57,7 +57,7 @@ func (f *feed) showPlaces(ctx context.Context) (again time.Duration) {
 			continue
 		}
 		w.shown = now
-		if !f.push(now) {
+		if !f.write(ctx, now) {
 			return 0
 		}
 	}

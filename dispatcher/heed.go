@@ -15,9 +15,11 @@ import (
 var errTaken = errors.New("another holder has the ticket")
 
 // heed reads a running ticket again with each heartbeat and stops the work on it when
-// somebody else has written it: the nudge of a cancel may be lost. stop ends that and waits.
+// somebody else has written it: the nudge of a cancel may be lost. Meanwhile its customer
+// sees that somebody is at it. stop ends both and waits.
 func (d *Dispatcher) heed(ctx context.Context, j *job, s queue.Stored) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	d.typing(&s, true)
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		ticker := time.NewTicker(queue.Heartbeat)
@@ -27,6 +29,7 @@ func (d *Dispatcher) heed(ctx context.Context, j *job, s queue.Stored) (stop fun
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
+				d.typing(&s, true)
 			}
 			now, err := d.queue.Ticket(ctx, s.ID)
 			switch {
@@ -46,5 +49,6 @@ func (d *Dispatcher) heed(ctx context.Context, j *job, s queue.Stored) (stop fun
 	return func() {
 		cancel()
 		reader.Wait()
+		d.typing(&s, false)
 	}
 }

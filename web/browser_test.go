@@ -155,6 +155,9 @@ func shadow(n *cdp.Node) *cdp.Node {
 		return n.ShadowRoots[0]
 	}
 	for _, child := range n.Children {
+		if child.ContentDocument != nil {
+			child = child.ContentDocument
+		}
 		if found := shadow(child); found != nil {
 			return found
 		}
@@ -201,14 +204,14 @@ func (b *browser) write(text string) {
 	b.t.Helper()
 	b.compose(text)
 	b.enter(13)
-	if left, err := inside[string](b, "return this.querySelector('textarea').value"); err != nil || left != "" {
+	if left, err := inside[string](b, "return this.querySelector('.write textarea').value"); err != nil || left != "" {
 		b.t.Errorf("%q is left in the input (%v)", left, err)
 	}
 }
 
 func (b *browser) compose(text string) {
 	b.t.Helper()
-	_, err := inside[bool](b, "this.querySelector('textarea').focus()")
+	_, err := inside[bool](b, "this.querySelector('.write textarea').focus()")
 	must(b.t, err)
 	_, err = chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: text})
 	must(b.t, err)

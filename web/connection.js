@@ -8,13 +8,17 @@
 //   event   {seq, kind, …}           durable, each once and in order
 //   ack     {cmid, ticket, seq, dup}
 //   refused {cmid, code, retryAt?}   with retryAt it is sent again by itself
-//   delta, queue                     as they come
+//   problem {code}                   of a frame that is no message
+//   read    {}                       more was read, in this tab or in another
+//   delta, queue, typing             as they come
+
+import { Pending } from "./pending.js";
 
 const protocol = "sluice.v1";
 const patience = 10_000; // ms for a welcome, and for any sign of life after a ping
 const probe = 5_000; // the same after the page came back to the foreground
-const backOff = { base: 500, cap: 30_000, stable: 60_000 };
-const resend = { base: 5_000, cap: 30_000, tries: 8 };
+const backOff = { base: 1_000, cap: 30_000, stable: 60_000 };
+const mostRatings = 20; // that wait for their event
 
 export class Connection {
   #options;
@@ -22,42 +26,55 @@ export class Connection {
   #state = "new";
   #socket = null;
   #timers = {}; // at most one of each: watch, ping, retry, stable
+  #unwatch = null; // ends the look at what other tabs store
   #session = ""; // with #token what reopens the conversation
   #token = "";
   #last = 0; // seq of the newest event that was delivered
   #head = 0;
   #catching = false;
-  #read = 0; // seq of the newest event that the customer is known to have read
+  #seen = 0; // seq of the newest event that the customer has read
+  #told = 0; // the same, as this socket has said it
   #introduced = false; // the identity was presented since the page was loaded
   #failures = 0;
   #away = 0; // ms over which the server asked its clients to spread
-  #pending = new Map(); // cmid → {text, tries, timer}, in the order of sending
+  #pending = new Pending((frame) => this.#state === "online" && this.#write(frame));
+  #ratings = new Map(); // ticket → frame, until its event comes
 
-  // options: url, key, identity?, locale?, store {load(), save(value)}, on(name, detail)
+  // options: url, key, identity?, locale? (of replies), on(name, detail),
+  // store {load(), save(value, settled), clear?(), watch?(changed)}
   constructor(options) {
     this.#options = options;
     this.#on = options.on;
     const kept = options.store.load();
     if (!kept) return;
-    this.#session = kept.session;
-    this.#token = kept.token;
-    for (const { cmid, text } of kept.pending) this.#pending.set(cmid, { text, tries: 0, timer: 0 });
+    this.#take(kept);
+    for (const p of kept.pending) this.#pending.add(p);
   }
 
-  // pending lists what was sent and not acknowledged: [{cmid, text}].
-  get pending() { return [...this.#pending].map(([cmid, { text }]) => ({ cmid, text })); }
+  // pending lists what was sent and not acknowledged: [{cmid, text, phone?}].
+  get pending() { return this.#pending.list; }
 
   // known tells whether there is a conversation to go on with.
   get known() { return this.#session !== "" || this.#pending.size > 0; }
 
-  start() { if (this.#state === "new") this.#dial(); }
+  // seen is the seq of the newest event that the customer has read, in any tab.
+  get seen() { return this.#seen; }
+
+  start() {
+    this.#unwatch ??= this.#options.store.watch?.((kept) => this.#elsewhere(kept));
+    if (this.#state === "new") this.#dial();
+  }
 
   // stop lets go of everything; start begins again.
   stop() {
-    this.#detach(1000);
-    for (const { timer } of this.#pending.values()) clearTimeout(timer);
+    this.#unwatch?.();
+    this.#unwatch = null;
+    this.#detach();
     this.#state = "new";
   }
+
+  // introduce replaces a signed identity by a newer one of the same visitor.
+  introduce(identity) { this.#options.identity = identity; }
 
   // wake makes sure that the socket is alive, now: after sleep or a lost network the
   // browser itself may take minutes to notice.
@@ -68,35 +85,58 @@ export class Connection {
 
   // read says that the customer has read all that was delivered.
   read() {
-    if (this.#state !== "online" || this.#catching || this.#last <= this.#read) return;
-    this.#read = this.#last;
-    this.#write({ type: "read", seq: this.#last });
+    if (this.#catching) return;
+    if (this.#last > this.#seen) {
+      this.#seen = this.#last;
+      this.#save();
+      this.#on("read", {});
+    }
+    if (this.#state !== "online" || this.#seen <= this.#told) return;
+    this.#told = this.#seen;
+    this.#write({ type: "read", seq: this.#seen });
   }
 
   // forget begins a new conversation.
   forget() {
-    this.#detach(1000);
-    for (const { timer } of this.#pending.values()) clearTimeout(timer);
-    this.#pending.clear();
-    this.#leaveSession();
+    this.#detach();
+    this.#leaveSession(true);
     this.#dial();
   }
 
-  // send returns the message's cmid; it is transmitted until it is acknowledged.
-  send(text) {
+  // erase ends the conversation in this browser, and stops.
+  erase() {
+    this.stop();
+    this.#leaveSession(true);
+    this.#options.store.clear?.();
+  }
+
+  // send returns the message's cmid; it is transmitted until it is acknowledged. "": too
+  // many wait already.
+  send(text, phone) {
+    if (this.#pending.full) return "";
     const cmid = newID();
-    this.#pending.set(cmid, { text, tries: 0, timer: 0 });
+    this.#pending.add({ cmid, text, phone });
     this.#save();
-    this.#transmit(cmid);
+    this.start();
+    this.#pending.send(cmid);
     return cmid;
   }
 
   cancel(ticket) { this.#write({ type: "cancel", ticket }); }
 
+  typing(on) { this.#write({ type: "typing", on }); }
+
+  // rate says what an answer was worth, again on each new socket until its event has come.
+  rate(ticket, score, comment) {
+    const frame = { type: "rate", ticket, score, ...(comment && { comment }) };
+    if (this.#ratings.size < mostRatings) this.#ratings.set(ticket, frame);
+    this.#write(frame);
+  }
+
   // ---- socket
 
   #dial() {
-    this.#detach(1000);
+    this.#detach();
     this.#become("connecting", {});
     const socket = new WebSocket(this.#options.url, protocol);
     this.#socket = socket;
@@ -108,22 +148,24 @@ export class Connection {
   }
 
   // detach lets go of the socket without waiting for its close handshake.
-  #detach(code) {
+  #detach() {
     for (const name of Object.keys(this.#timers)) this.#clear(name);
+    this.#pending.rest();
     const socket = this.#socket;
     this.#socket = null;
-    if (socket) socket.close(code);
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(1000);
   }
 
   #drop() { this.#lost(0, ""); }
 
   #lost(code, reason) {
-    this.#detach(1000);
-    for (const p of this.#pending.values()) clearTimeout(p.timer);
+    this.#detach();
     if (code >= 4500 && code < 5000) {
       if (reason === "bad token" && this.#session) {
         // The server does not know the conversation any more: begin another, once.
-        this.#leaveSession();
+        this.#leaveSession(false);
         this.#dial();
         return;
       }
@@ -148,7 +190,9 @@ export class Connection {
   }
 
   #write(frame) {
-    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(frame));
+    if (this.#socket?.readyState !== 1) return false;
+    this.#socket.send(JSON.stringify(frame));
+    return true;
   }
 
   // ---- frames
@@ -165,11 +209,15 @@ export class Connection {
       case "pong": return this.#pong(frame);
       case "goaway": this.#away = Math.max(1, frame.after_ms); return;
       case "delta":
-      case "queue": this.#on(frame.type, frame);
+      case "queue":
+      case "typing": this.#on(frame.type, frame);
     }
   }
 
   #welcome(frame) {
+    // Two tabs opened at once, and the other has begun the conversation: this one joins it.
+    const first = this.#session === "" ? this.#options.store.load() : null;
+    if (first?.session) return this.#follow(first);
     if (!frame.recovered) {
       this.#last = 0;
       this.#on("reset", {});
@@ -178,7 +226,8 @@ export class Connection {
     this.#session = frame.session;
     if (frame.token) this.#token = frame.token;
     this.#head = frame.head;
-    this.#read = 0; // what was said last may not have arrived
+    this.#seen = Math.min(Math.max(this.#seen, frame.read ?? 0), frame.head);
+    this.#told = 0; // what was said last may not have arrived
     this.#catching = true;
     this.#save();
     this.#become("online", {});
@@ -186,7 +235,8 @@ export class Connection {
     this.#caughtUp();
     this.#after("stable", backOff.stable, () => { this.#failures = 0; });
     this.#beat(frame.ping_s * 1000);
-    for (const cmid of this.#pending.keys()) this.#transmit(cmid);
+    this.#pending.sendAll();
+    for (const rating of this.#ratings.values()) this.#write(rating);
   }
 
   #event(frame) {
@@ -195,6 +245,7 @@ export class Connection {
     if (frame.seq !== this.#last + 1 && this.#last > 0) return this.#drop();
     this.#last = frame.seq;
     if (frame.cmid) this.#settle(frame.cmid);
+    if (frame.kind === "rating") this.#ratings.delete(frame.ticket);
     this.#on("event", frame);
     this.#caughtUp();
   }
@@ -211,46 +262,21 @@ export class Connection {
   }
 
   #refused({ cmid, code, temporary, retry_after_ms: wait = 0 }) {
-    const p = this.#pending.get(cmid);
-    if (!p) return;
-    if (!temporary || p.tries >= resend.tries) {
-      this.#settle(cmid);
-      this.#on("refused", { cmid, code });
-      return;
+    if (!cmid) {
+      // It may have been about a rating: one that is refused for good is not sent again.
+      if (!temporary) this.#ratings.clear();
+      return this.#on("problem", { code });
     }
-    const delay = wait + Math.random() * Math.max(wait, 1_000) / 2;
-    this.#transmitIn(cmid, delay);
-    this.#on("refused", { cmid, code, retryAt: Date.now() + delay });
+    const retryAt = this.#pending.refused(cmid, temporary, wait);
+    if (retryAt === undefined) return;
+    if (retryAt === 0) this.#settle(cmid);
+    this.#on("refused", { cmid, code, ...(retryAt > 0 && { retryAt }) });
   }
 
   #pong({ head }) {
     // An event that is on its way now will have come by the next pong.
     if (this.#head > this.#last && !this.#catching) return this.#drop();
     this.#head = head;
-  }
-
-  // ---- messages
-
-  #transmit(cmid) {
-    const p = this.#pending.get(cmid);
-    if (!p || this.#state !== "online") return;
-    this.#write({ type: "send", cmid, text: p.text });
-    // No answer means "accepted or not, ask again": the same cmid is never two messages.
-    this.#transmitIn(cmid, Math.min(resend.cap, resend.base * 2 ** p.tries++));
-  }
-
-  #transmitIn(cmid, delay) {
-    const p = this.#pending.get(cmid);
-    clearTimeout(p.timer);
-    p.timer = setTimeout(() => this.#transmit(cmid), delay);
-  }
-
-  #settle(cmid) {
-    const p = this.#pending.get(cmid);
-    if (!p) return;
-    clearTimeout(p.timer);
-    this.#pending.delete(cmid);
-    this.#save();
   }
 
   // ---- time
@@ -263,8 +289,9 @@ export class Connection {
   }
 
   #ping(within) {
+    if (this.#timers.watch && within >= patience) return;
     this.#write({ type: "ping" });
-    if (!this.#timers.watch) this.#after("watch", within, () => this.#drop());
+    this.#after("watch", within, () => this.#drop());
   }
 
   #after(name, delay, run) {
@@ -284,16 +311,51 @@ export class Connection {
     this.#on("state", { state, ...detail });
   }
 
-  #leaveSession() {
-    this.#session = this.#token = "";
-    this.#last = this.#head = this.#read = 0;
+  #take({ session, token, read }) {
+    this.#session = session;
+    this.#token = token;
+    this.#seen = read ?? 0;
+    this.#last = this.#head = this.#told = 0;
     this.#introduced = false;
-    this.#save();
+  }
+
+  // elsewhere hears what another tab has stored: it read on, began another conversation
+  // (this one follows), or ended it (null).
+  #elsewhere(kept) {
+    if (kept === null) {
+      this.#detach();
+      this.#leaveSession(true, false);
+      this.#become("new", {});
+    } else if (kept.session === this.#session) {
+      if (kept.read <= this.#seen) return;
+      this.#seen = kept.read;
+      this.#on("read", {});
+    } else if (kept.session) {
+      this.#follow(kept);
+    }
+  }
+
+  #follow(kept) {
+    this.#take(kept);
+    this.#pending.drop(false);
+    this.#on("reset", {});
+    this.#dial();
+  }
+
+  // leaveSession forgets the conversation, and what was to be said in it, too, if all.
+  #leaveSession(all, store = true) {
+    this.#take({ session: "", token: "" });
+    this.#ratings.clear();
+    if (all) this.#pending.drop(true);
+    if (store) this.#save();
     this.#on("reset", {});
   }
 
-  #save() {
-    this.#options.store.save({ session: this.#session, token: this.#token, pending: this.pending });
+  #settle(cmid) { if (this.#pending.settle(cmid)) this.#save([cmid]); }
+
+  #save(settled = []) {
+    const value = { session: this.#session, token: this.#token, read: this.#seen, pending: this.pending };
+    this.#options.store.save(value, new Set(settled));
   }
 }
 

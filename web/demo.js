@@ -12,4 +12,4 @@ for (const node of document.querySelectorAll("[data-origin]")) node.textContent 
 
 // This module runs before the widget's, which reads its tag when it starts.
 const tag = document.querySelector("script[data-key]");
-if (tag) tag.dataset.locale = document.documentElement.lang;
+if (tag) tag.dataset.locale = new URLSearchParams(location.search).get("locale") ?? document.documentElement.lang;

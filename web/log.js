@@ -1,54 +1,76 @@
-// The conversation as it is shown: one row a message, and one live row for each ticket
-// that is still being worked on.
+// The conversation as it is shown: one row a message, in order of seq, and below them
+// what is still being worked on.
 
-import { el, icon } from "./markup.js";
-import { sanitise } from "./sanitise.js";
+import { Live } from "./live.js";
+import { button, el } from "./markup.js";
+import { closeRating, offerRating, showRating } from "./rating.js";
+import { Rows } from "./row.js";
 
-const mostChoices = 5; // buttons of one message
+const mostRows = 500; // older ones go
 
 export class Log {
   node;
+  #list;
+  #live;
+  #rows;
   #words;
-  #cancel;
-  #again;
-  #choose;
+  #actions;
   #own = new Map(); // cmid → row of a message of the customer
-  #bySeq = new Map(); // seq → row
-  #live = new Map(); // ticket → what is being written
+  #bySeq = new Map(); // seq → the same
+  #waiting = new Set(); // of these, the ones whose event has not come: they stand last
+  #phoned = new Set(); // cmids that were sent with a phone number
+  #questions = new Map(); // ticket → {text, phoned}, of open ones
+  #answers = new Map(); // ticket → row of its answer
+  #promises = new Map(); // follow-up → row
   #ended = new Set(); // tickets that a durable event has ended
-  #clock;
+  #rateable = null; // row of the newest answer
 
-  // actions: cancel(ticket), again(text), choose(text)
-  constructor(words, locale, { cancel, again, choose }) {
+  // actions: cancel(ticket), send(text) → whether it went, phone({ticket, text}),
+  // rate(ticket, score, comment)
+  constructor(words, locale, actions) {
     this.#words = words;
-    this.#cancel = cancel;
-    this.#again = again;
-    this.#choose = choose;
-    this.#clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
-    this.node = el("div", {
-      className: "log", role: "log", tabIndex: 0, "aria-label": words.log, "aria-live": "off", "aria-relevant": "additions",
-    });
-    this.#greet();
+    this.#actions = actions;
+    this.#rows = new Rows(words, locale, actions.send);
+    this.#live = new Live(words, this.#rows, {
+      cancel: actions.cancel, phone: (ticket) => actions.phone({ ticket, text: this.#questions.get(ticket).text }),
+    }, () => this.#follow());
+    this.#list = el("div", { className: "list", role: "log", "aria-label": words.log, "aria-live": "off", "aria-relevant": "additions" });
+    this.node = el("div", { className: "log", role: "region", tabIndex: 0, "aria-label": words.log }, this.#list, this.#live.node);
+    this.#list.append(this.#rows.greeting());
   }
 
+  // loud tells whether what is added now is news: it is read out by a screen reader.
+  get loud() { return this.#list.getAttribute("aria-live") !== "off"; }
+
   // announce lets a screen reader read what is added from now on: history is not news.
-  announce(on) { this.node.setAttribute("aria-live", on ? "polite" : "off"); }
+  announce(on) { this.#list.setAttribute("aria-live", on ? "polite" : "off"); }
+
+  get empty() { return this.#list.childElementCount <= 1; }
+
+  // rest stops the timers.
+  rest() { this.#live.quiet(); }
 
   // clear empties the log but for the messages that are still to be sent.
   clear(pending) {
-    this.node.replaceChildren();
-    for (const map of [this.#own, this.#bySeq, this.#live, this.#ended]) map.clear();
-    this.#greet();
-    for (const { cmid, text } of pending) this.sending(cmid, text);
+    this.#list.replaceChildren(this.#rows.greeting());
+    this.#live.clear();
+    for (const all of [
+      this.#own, this.#bySeq, this.#waiting, this.#phoned, this.#questions, this.#answers, this.#promises, this.#ended,
+    ]) all.clear();
+    this.#rateable = null;
+    for (const p of pending) this.sending(p);
   }
 
   // sending shows a message of the customer at once, before anybody has accepted it.
-  sending(cmid, text) {
+  sending({ cmid, text, phone }) {
     if (this.#own.has(cmid)) return;
-    const row = this.#ownRow(text, new Date());
+    const row = this.#rows.own(text, new Date());
     this.#own.set(cmid, row);
-    this.#mark(row, "sending", this.#words.sending, "clock");
-    this.#add(row, true);
+    if (phone) this.#phoned.add(cmid);
+    this.#rows.mark(row, "sending", this.#words.sending, "clock");
+    this.#add(row);
+    this.#waiting.add(row);
+    this.toEnd();
   }
 
   // accepted marks a message as durable. Its event may have come before.
@@ -58,27 +80,26 @@ export class Log {
     if (row && other && other !== row) {
       // The same question twice: the server answers both with one message.
       row.remove();
+      this.#waiting.delete(row);
       this.#own.set(cmid, other);
     } else if (row) {
       this.#deliver(row, seq);
     }
-    if (!this.#ended.has(ticket)) this.#liveRow(ticket);
+    if (!this.#ended.has(ticket)) this.#live.begin(ticket);
   }
 
   refused({ cmid, code, retryAt }) {
     const row = this.#own.get(cmid);
     if (!row) return;
-    const words = this.#words;
-    const text = (retryAt && words.refused[code]) || words.refused.other;
-    this.#mark(row, retryAt ? "sending" : "refused", text, "clock");
+    const { refused, retry } = this.#words;
+    this.#rows.mark(row, retryAt ? "sending" : "refused", retryAt ? refused[code] ?? refused.again : refused.other, "clock");
     if (retryAt) return;
-    const again = el("button", { type: "button", className: "link", textContent: words.retry });
-    again.addEventListener("click", () => {
+    this.#waiting.delete(row);
+    row.querySelector(".meta").append(button(() => {
+      if (!this.#actions.send(row.querySelector(".bubble").textContent)) return;
       row.remove();
       this.#own.delete(cmid);
-      this.#again(row.querySelector(".bubble").textContent);
-    });
-    row.querySelector(".meta").append(again);
+    }, { className: "link", textContent: retry }));
   }
 
   // event shows a durable event; it returns whether it is something new to read.
@@ -87,149 +108,100 @@ export class Log {
       this.#ownEvent(e);
       return false;
     }
-    const live = this.#live.get(e.ticket);
-    const made = e.kind === "message" ? this.#otherRow(e) : this.#statusRow(e);
-    if (e.status) {
-      this.#ended.add(e.ticket);
-      this.#live.delete(e.ticket);
-    }
-    if (!made) {
-      live?.row.remove();
+    if (e.kind === "rating") {
+      const row = this.#answers.get(e.ticket);
+      if (row) showRating(row, this.#words.rating, e.rating.score);
       return false;
     }
-    this.#bySeq.set(e.seq, made);
-    // Added anew, so that the finished answer is announced, once.
-    if (live && e.status) live.row.replaceWith(made);
-    else this.#add(made, false);
-    this.#follow(made);
-    return true;
+    if (e.status) {
+      this.#ended.add(e.ticket);
+      this.#questions.delete(e.ticket);
+      this.#live.end(e.ticket);
+    }
+    if (e.kind !== "promise") this.#live.quiet();
+    const made = this.#make(e);
+    if (!made) return false;
+    this.#add(made);
+    return e.kind === "message" || e.kind === "promise";
   }
 
-  // delta adds a piece of an answer in the making, as plain text.
-  delta({ ticket, attempt, i, text }) {
-    if (this.#ended.has(ticket)) return;
-    const live = this.#liveRow(ticket);
-    if (attempt < live.attempt) return;
-    if (attempt > live.attempt) Object.assign(live, { attempt, next: 0, text: "" });
-    // After a gap the rest would make no sense; the whole answer comes as an event.
-    if (i !== live.next) return;
-    live.next++;
-    live.text += text;
-    live.row.classList.toggle("writing", live.text !== "");
-    live.said.textContent = live.text;
-    this.#follow(live.row);
-  }
+  delta(d) { if (!this.#ended.has(d.ticket)) this.#live.delta(d); }
 
-  queue({ ticket, position, eta_ms: eta }) {
-    const live = this.#live.get(ticket);
-    if (!live || live.text) return;
-    const parts = [this.#words.position(position)];
-    if (eta >= 1000) parts.push(this.#words.eta(Math.round(eta / 1000)));
-    live.place.textContent = parts.join(" · ");
-  }
+  queue(q) { this.#live.queue(q, this.#questions.has(q.ticket) && !this.#questions.get(q.ticket).phoned); }
+
+  typing(t) { this.#live.typing(t); }
 
   // ---- rows
 
-  #greet() {
-    this.node.append(el("div", { className: "row bot greeting" }, el("div", { className: "bubble", textContent: this.#words.greeting })));
+  #make(e) {
+    switch (e.kind) {
+      case "message": return this.#answer(e);
+      case "promise": return this.#promise(e);
+      case "owner": return this.#noteOf(this.#words.owner[e.owner]);
+      case "status": return this.#noteOf(this.#words.ended[e.status]);
+    }
+    return null;
+  }
+
+  #noteOf(text) { return text ? this.#rows.note(text) : null; }
+
+  #answer(e) {
+    const row = this.#rows.message(e);
+    if (e.who === "bot" && e.status === "answered") {
+      closeRating(this.#rateable);
+      this.#answers.set(e.ticket, row);
+      this.#rateable = row;
+      offerRating(row, this.#words.rating, (score, comment) => this.#actions.rate(e.ticket, score, comment));
+    }
+    return row;
+  }
+
+  // promise shows how a promise stands, in place of how it stood before.
+  #promise(e) {
+    const say = this.#words.promise[e.promise.status];
+    const text = typeof say === "function" ? say(this.#rows.clock(new Date(e.promise.due_at))) : say;
+    const made = this.#noteOf(text);
+    this.#promises.get(e.ticket)?.remove();
+    if (made) {
+      made.classList.add("promise");
+      this.#promises.set(e.ticket, made);
+    }
+    return made;
   }
 
   #ownEvent(e) {
-    const row = this.#own.get(e.cmid) ?? this.#ownRow(e.text, new Date(e.at));
+    const row = this.#own.get(e.cmid) ?? this.#rows.own(e.text, new Date(e.at));
     if (e.cmid) this.#own.set(e.cmid, row);
-    if (!row.isConnected) this.#add(row, false);
+    this.#waiting.delete(row);
+    this.#add(row);
     this.#deliver(row, e.seq);
-    this.#liveRow(e.ticket);
+    if (this.#ended.has(e.ticket)) return;
+    this.#questions.set(e.ticket, { text: e.text, phoned: this.#phoned.has(e.cmid) });
+    this.#live.begin(e.ticket);
   }
 
   #deliver(row, seq) {
     this.#bySeq.set(seq, row);
-    this.#mark(row, "accepted", this.#words.accepted, "check");
+    this.#rows.mark(row, "accepted", this.#words.accepted, "check");
   }
 
-  #ownRow(text, at) {
-    return el("div", { className: "row own" },
-      el("span", { className: "hidden", textContent: `${this.#words.you}: ` }),
-      el("div", { className: "bubble", textContent: text }),
-      el("div", { className: "meta" }, el("time", { textContent: this.#clock.format(at) }), el("span", { className: "mark" })));
-  }
-
-  #mark(row, state, text, sign) {
-    row.dataset.state = state;
-    const mark = row.querySelector(".mark");
-    // The words of a message that went well are for screen readers alone.
-    mark.replaceChildren(icon(sign), el("span", { className: state === "accepted" ? "hidden" : "", textContent: text }));
-    row.querySelector(".meta .link")?.remove();
-  }
-
-  #otherRow(e) {
-    const bubble = el("div", { className: "bubble" });
-    if (e.locale) bubble.lang = e.locale;
-    if (e.html) bubble.append(sanitise(e.html));
-    else bubble.append(el("p", { textContent: e.text }));
-    const choices = e.choices?.length ? [this.#choices(bubble, e.choices)] : [];
-    const row = el("div", { className: `row ${e.who}` }, bubble, ...choices,
-      el("div", { className: "meta" }, el("time", { textContent: this.#clock.format(new Date(e.at)) })));
-    if (e.who === "bot") row.prepend(this.#author());
-    return row;
-  }
-
-  // choices are the questions that a message offers, as buttons in place of its list.
-  #choices(bubble, all) {
-    bubble.querySelector("ol")?.remove();
-    const group = el("div", { className: "choices", role: "group", "aria-label": this.#words.choices, lang: bubble.lang });
-    for (const { text } of all.slice(0, mostChoices)) {
-      const button = el("button", { type: "button", textContent: text });
-      button.addEventListener("click", () => {
-        for (const other of group.children) other.disabled = true;
-        this.#choose(text);
-      });
-      group.append(button);
-    }
-    return group;
-  }
-
-  #statusRow(e) {
-    const text = this.#words.ended[e.status];
-    return text ? el("div", { className: "row note", textContent: text }) : null;
-  }
-
-  // author is the label that every message written by a machine carries.
-  #author() {
-    return el("div", { className: "author" },
-      el("span", { className: "ai", title: this.#words.aiLong, textContent: this.#words.ai }), this.#words.bot);
-  }
-
-  #liveRow(ticket) {
-    if (this.#live.has(ticket)) return this.#live.get(ticket);
-    const said = el("div", { className: "said" });
-    const place = el("span", { className: "place", textContent: this.#words.thinking });
-    const dots = el("span", { className: "dots" }, el("i"), el("i"), el("i"));
-    const stop = el("button", { type: "button", className: "link", textContent: this.#words.stop });
-    stop.addEventListener("click", () => this.#cancel(ticket));
-    // Hidden from screen readers: they hear the finished answer instead of each piece.
-    const shown = el("div", { className: "bubble", "aria-hidden": "true" }, said, el("div", { className: "wait" }, dots, place));
-    const row = el("div", { className: "row bot live" }, this.#author(), shown, el("div", { className: "meta" }, stop));
-    const live = { row, said, place, attempt: 0, next: 0, text: "" };
-    this.#live.set(ticket, live);
-    this.#add(row, false);
-    return live;
+  // add puts a row at the end, or leaves it there: what waits for its event stands behind.
+  #add(row) {
+    const [behind = null] = this.#waiting;
+    const near = this.#near();
+    if (!row.isConnected || row.nextElementSibling !== behind) this.#list.insertBefore(row, behind);
+    while (this.#list.childElementCount > mostRows) this.#list.firstElementChild.remove();
+    if (near) this.toEnd();
   }
 
   // ---- scrolling
 
-  #add(row, always) {
-    const near = this.#near();
-    this.node.append(row);
-    if (always || near) this.#toEnd();
-  }
+  #follow() { if (this.#near(240)) this.toEnd(); }
 
-  #follow(row) { if (row === this.node.lastElementChild && this.#near(240)) this.#toEnd(); }
-
-  #near(margin = 96) {
+  #near(margin = 160) {
     const { scrollHeight, scrollTop, clientHeight } = this.node;
     return scrollHeight - scrollTop - clientHeight < margin;
   }
 
-  #toEnd() { this.node.scrollTop = this.node.scrollHeight; }
+  toEnd() { this.node.scrollTop = this.node.scrollHeight; }
 }

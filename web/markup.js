@@ -12,6 +12,13 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+// button makes a button that does act when it is pressed.
+export function button(act, properties, ...children) {
+  const made = el("button", { type: "button", ...properties }, ...children);
+  made.addEventListener("click", act);
+  return made;
+}
+
 const paths = {
   chat: "M12 3.5c-5 0-9 3.3-9 7.5 0 2.3 1.2 4.3 3.1 5.7-.1 1.3-.6 2.5-1.5 3.5 1.9-.1 3.5-.7 4.8-1.7.8.2 1.7.3 2.6.3 5 0 9-3.4 9-7.8s-4-7.5-9-7.5Z",
   close: "m6 6 12 12M18 6 6 18",
@@ -19,6 +26,8 @@ const paths = {
   send: "M4 12h15M13 6l6 6-6 6",
   clock: "M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z",
   check: "m5 12.5 4.5 4.5L19 7.5",
+  phone: "M8 2.5h8a1.5 1.5 0 0 1 1.5 1.5v16a1.5 1.5 0 0 1-1.5 1.5H8A1.5 1.5 0 0 1 6.5 20V4A1.5 1.5 0 0 1 8 2.5ZM11 18.5h2",
+  star: "m12 3.5 2.6 5.4 5.9.8-4.3 4.1 1 5.9L12 16.9l-5.2 2.8 1-5.9L3.5 9.7l5.9-.8Z",
 };
 
 // icon draws one of the outlines above; it says nothing to a screen reader.

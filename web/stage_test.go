@@ -58,11 +58,11 @@ func newStage(t *testing.T) *stage {
 	s.queue, err = queue.Open(t.Context(), nc, queue.Config{Bounds: bounds, Fresh: true, Log: zerolog.Nop()})
 	must(t, err)
 	keys := chat.NewKeys()
-	demo := chat.Tenant{Name: "demo", Lane: chat.High, Loopback: true, CreatedAt: time.Now()}
+	demo := chat.Tenant{Name: "demo", Lane: chat.High, Loopback: true, IdentitySecret: identitySecret, CreatedAt: time.Now()}
 	demo.SetKeys(keys)
 	must(t, s.queue.AddTenant(t.Context(), demo))
 	s.key = keys.Publishable
-	live := &rules.Rules{Lanes: limits}
+	live := &rules.Rules{Lanes: limits, Sockets: rules.DefaultSockets()}
 	s.make = func() *api.API {
 		a, err := api.New(api.Deps{
 			Queue: s.queue, Rules: func() *rules.Rules { return live }, Classify: s.classify, Line: third{}, Log: zerolog.Nop(),

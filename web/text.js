@@ -1,15 +1,24 @@
 // The widget's own words. What the bot says comes from the server, in the language of
-// the question.
+// the question. Other languages: text_zh.js.
 
-const en = {
+import { simplified, traditional } from "./text_zh.js";
+
+const english = {
+  tag: "en",
   title: "Customer service",
   open: "Open chat",
+  unread: (n) => `Open chat, ${n} unread`,
   close: "Close chat",
   renew: "New conversation",
+  renewAsk: "Begin a new conversation? This one is not shown any more.",
+  renewYes: "Begin",
+  renewNo: "Keep this one",
   placeholder: "Write a message…",
   send: "Send",
+  left: (n) => `${n} characters left`,
   log: "Conversation",
   bot: "Assistant",
+  human: "Our team",
   ai: "AI",
   aiLong: "Written by AI",
   you: "You",
@@ -18,11 +27,48 @@ const en = {
   sending: "Sending…",
   accepted: "Delivered",
   thinking: "Writing an answer…",
+  typing: "is writing…",
   stop: "Stop",
   retry: "Send again",
   choices: "Questions to choose from",
+  confirm: "Your answer",
+  yes: "Yes",
+  no: "No, thanks",
   position: (n) => (n <= 1 ? "You are next" : `Number ${n} in the queue`),
   eta: (s) => `about ${s} s`,
+  phone: {
+    offer: "Text me the answer",
+    label: "Mobile number",
+    hint: "If the answer takes longer, we text you. It is used for nothing else.",
+    waiting: "Your question is asked again with this number.",
+    example: "+1 212 555 0123",
+    bad: "Please write it with its country code, such as +1 212 555 0123.",
+    save: "Use",
+    on: (number) => `We text ${number} if it takes longer.`,
+    remove: "Remove",
+  },
+  promise: {
+    promised: (at) => `We will text you the answer by ${at}.`,
+    sent: "A text message is on its way to you.",
+    delivered: "We have texted you.",
+    met: "Answered here, so no text message is sent.",
+    broken: "Sorry, we could not keep our promise to text you. Please ask again.",
+    cancelled: "No text message will be sent.",
+  },
+  owner: {
+    queue: "Passed on to our team. You may go on writing here.",
+    human: "You are now talking to a person.",
+    bot: "You are now talking to the assistant again.",
+  },
+  ownerState: { queue: "With our team", human: "With our team" },
+  rating: {
+    ask: "Rate this answer",
+    label: "How good was this answer?",
+    stars: (n) => (n === 1 ? "1 star" : `${n} stars`),
+    comment: "Anything to add? (optional)",
+    send: "Send rating",
+    thanks: "Thank you!",
+  },
   state: {
     connecting: "Connecting…",
     online: "Online",
@@ -32,68 +78,40 @@ const en = {
   refused: {
     queue_full: "Very busy right now. Your message is sent again by itself.",
     rate_limited: "A little fast. Your message is sent again by itself.",
-    draining: "One moment. Your message is sent again by itself.",
+    again: "A moment's trouble. Your message is sent again by itself.",
     other: "Could not be sent.",
+    many: "Several messages are still being sent. One moment.",
+  },
+  problem: {
+    in_effect: "This is being carried out already and cannot be stopped.",
+    other: "That did not work. Please try again.",
   },
   ended: {
     cancelled: "Stopped.",
     failed: "Sorry, this could not be answered. Please ask again.",
   },
   stopped: {
-    4500: "This chat is not set up correctly: its key or identity is not accepted.",
+    4500: "This chat is not set up correctly.",
     4504: "The chat is open in too many windows. Close some and reload the page.",
     4507: "This chat may not be used on this page.",
     other: "The chat has stopped. Please reload the page.",
   },
 };
 
-const zh = {
-  title: "在线客服",
-  open: "打开聊天",
-  close: "关闭聊天",
-  renew: "新的对话",
-  placeholder: "请输入您的问题…",
-  send: "发送",
-  log: "对话内容",
-  bot: "智能助手",
-  ai: "AI",
-  aiLong: "由人工智能生成",
-  you: "我",
-  greeting: "您好！请问有什么可以帮您？可以问订单、物流、退款等问题。",
-  note: "回答由人工智能生成，可能有误，仅供参考。",
-  sending: "发送中…",
-  accepted: "已送达",
-  thinking: "正在回复…",
-  stop: "停止",
-  retry: "重新发送",
-  choices: "可选的问题",
-  position: (n) => (n <= 1 ? "下一位就是您" : `您排在第 ${n} 位`),
-  eta: (s) => `约 ${s} 秒`,
-  state: {
-    connecting: "连接中…",
-    online: "在线",
-    waiting: "正在重新连接…",
-    stopped: "暂不可用",
-  },
-  refused: {
-    queue_full: "当前咨询人数较多，消息稍后会自动重新发送。",
-    rate_limited: "发送得有点快，消息稍后会自动重新发送。",
-    draining: "请稍候，消息会自动重新发送。",
-    other: "发送失败。",
-  },
-  ended: {
-    cancelled: "已停止。",
-    failed: "抱歉，暂时无法回答，请再问一次。",
-  },
-  stopped: {
-    4500: "聊天未正确配置：密钥或身份未被接受。",
-    4504: "打开的聊天窗口过多，请关闭一些后刷新页面。",
-    4507: "本页面不允许使用此聊天。",
-    other: "聊天已停止，请刷新页面。",
-  },
-};
-
 // words returns the texts for a language tag; whatever is not Chinese is English.
 export function words(locale) {
-  return /^zh\b/i.test(locale) ? zh : en;
+  if (!/^zh\b/i.test(locale)) return english;
+  return /\b(hant|tw|hk|mo)\b/i.test(locale) ? traditional : simplified;
 }
+
+// repliesIn returns the words for an answer to a message in a language, in the widget's own
+// script where both are Chinese.
+export function repliesIn(locale, own) {
+  const asked = locale ? words(locale) : own;
+  return asked !== english && own !== english ? own : asked;
+}
+
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g; // pasted by accident
+
+// clean takes out what no message may hold.
+export function clean(text) { return text.replace(/\r\n?/g, "\n").replace(controls, "").trim(); }

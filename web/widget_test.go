@@ -102,7 +102,7 @@ func converse(t *testing.T, st *stage, b *browser, s script) {
 func settled(t *testing.T, b *browser) {
 	t.Helper()
 	for selector, want := range map[string]int{
-		".live": 0, ".row.own": 1, ".row.bot:not(.greeting)": 1, ".row.bot .ai": 1, ".bubble li": 2, ".bubble a": 1,
+		".live": 0, ".row.own": 1, ".row.bot:not(.greeting)": 1, ".row.bot:not(.greeting) .ai": 1, ".bubble li": 2, ".bubble a": 1,
 		`.bubble a[href^="https:"][rel~="noopener"]`: 1, "[style]": 0,
 	} {
 		if n := b.count(selector); n != want {
@@ -122,6 +122,17 @@ func TestWidgetLeavesAnEnterToTheInputMethod(t *testing.T) {
 	}
 	b.write("款")
 	b.until("the whole message", `this.querySelector(".row.own .bubble").textContent === "我想退款"`)
+	b.compose("再见")
+	// Safari ends the composition first and gives the key after it.
+	_, err := inside[bool](b, `
+		const field = this.querySelector("textarea");
+		field.dispatchEvent(new CompositionEvent("compositionend"));
+		field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+		field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }));`)
+	must(t, err)
+	if n := b.count(".row.own"); n != 1 {
+		t.Errorf("%d messages, want one: a key that ends a composition sends nothing", n)
+	}
 }
 
 func TestWidgetDropsWhatTheServerShouldHaveDropped(t *testing.T) {

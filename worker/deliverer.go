@@ -13,8 +13,8 @@ import (
 	"sluice/internal/hook"
 )
 
-// Outbox is where webhooks wait.
-type Outbox interface {
+// Hooks is where webhooks wait.
+type Hooks interface {
 	// WatchHooks gives every entry to visit and each later change of one, until ctx ends or the
 	// engine ends the watch. caught is called once all that was there was given.
 	WatchHooks(ctx context.Context, visit func(chat.Hook), caught func()) error
@@ -55,7 +55,7 @@ const (
 // beginning of a try into the entry makes it. A process that dies leaves a try that counts as
 // lost after 20 s, and is made again under the same id: receivers get each message at least once.
 type Deliverer struct {
-	outbox Outbox
+	outbox Hooks
 	cfg    DelivererConfig
 	log    zerolog.Logger
 	wake   chan struct{} // holds a token when there is something to look at
@@ -65,7 +65,7 @@ type Deliverer struct {
 }
 
 // NewDeliverer returns a deliverer; nothing is sent before Run.
-func NewDeliverer(o Outbox, cfg DelivererConfig) (*Deliverer, error) {
+func NewDeliverer(o Hooks, cfg DelivererConfig) (*Deliverer, error) {
 	if cfg.Sender == nil || cfg.Secrets == nil || cfg.Endpoint == nil {
 		return nil, errors.New("deliverer config: Sender, Secrets and Endpoint are required")
 	}

@@ -15,7 +15,7 @@ func (w *Worker) FAQ(t *chat.Ticket) (chat.Answer, bool) {
 	if base == nil {
 		return chat.Answer{}, false
 	}
-	m := base.Match(t.Message, t.Language)
+	m := base.MatchNear(t.Message, t.Language, w.vector(t, base.Space()))
 	if m.Tier != faq.Answer && w.cfg.Missed != nil && numberOf(t.Message) == 0 {
 		w.cfg.Missed(base, t, m)
 	}

@@ -24,6 +24,7 @@ type Knowledge struct {
 	Index     *knowledge.Index // nil: there is none
 	Threshold float64          // least part of a question that a passage must cover
 	Passages  int              // most of one answer
+	Near      *Near            // nil: passages are found by their words alone
 }
 
 // ragHistory is how many events of its session an answer from the knowledge is given: it

@@ -34,24 +34,30 @@ func newRetrieved(keep func() time.Duration) (*cache.Cache[[]knowledge.Hit], err
 // the last good one of the same version stands, or there is none. What it returns must not
 // be changed.
 func (w *Worker) retrieve(t *chat.Ticket, k Knowledge) []knowledge.Hit {
-	search := func(context.Context) ([]knowledge.Hit, error) {
+	if hits, fused := w.fused(t, k); fused {
+		return hits
+	}
+	hits, err := w.found(t, cache.None, k, func(context.Context) ([]knowledge.Hit, error) {
 		return slices.DeleteFunc(k.Index.Search(t.Message, t.Language, k.Passages), func(h knowledge.Hit) bool {
 			return h.Covered < k.Threshold
 		}), nil
-	}
-	if w.retrieved == nil {
-		hits, _ := search(context.Background()) // never fails
-		return hits
-	}
-	key, err := cache.Scope{Tenant: t.Tenant, Model: cache.None, Prompt: cache.None, Knowledge: k.Version()}.Key(t.Language, t.Message)
-	if err != nil {
-		key = cache.Key{} // a ticket without a tenant: for it alone
-	}
-	hits, err := w.retrieved.Get(context.Background(), key, search) // in memory, microseconds
+	})
 	if err != nil {
 		return nil
 	}
 	return hits
+}
+
+// found returns what a search finds, or found a while ago in the same space.
+func (w *Worker) found(t *chat.Ticket, space string, k Knowledge, search func(context.Context) ([]knowledge.Hit, error)) ([]knowledge.Hit, error) {
+	if w.retrieved == nil {
+		return search(context.Background())
+	}
+	key, err := cache.Scope{Tenant: t.Tenant, Model: space, Prompt: cache.None, Knowledge: k.Version()}.Key(t.Language, t.Message)
+	if err != nil {
+		key = cache.Key{} // a ticket without a tenant: for it alone
+	}
+	return w.retrieved.Get(context.Background(), key, search)
 }
 
 // Version names what is in force to answer from: the same for the same documents, threshold

@@ -45,6 +45,9 @@ type Config struct {
 	Memory *Memory
 	// FAQ returns the entries in force, for each ticket anew. Nil, or nil from it: none.
 	FAQ func() *faq.Base
+	// Vector returns the vector of a ticket's message in a space, where one can be had
+	// without being in the way; nil: not now. Nil: there is none ever.
+	Vector func(t *chat.Ticket, space string) []float32
 	// Missed hears of each question that no entry answers; it must not block. Nil: nobody does.
 	Missed func(*faq.Base, *chat.Ticket, faq.Match)
 }

@@ -11,6 +11,7 @@ const (
 	KindStatus  EventKind = "status"
 	KindPromise EventKind = "promise"
 	KindOwner   EventKind = "owner"
+	KindRating  EventKind = "rating"
 )
 
 // Who wrote a message.
@@ -50,6 +51,7 @@ type Event struct {
 	// follows up.
 	Promise *Promise `json:"promise,omitempty"`
 	Parent  string   `json:"parent,omitempty"`
+	Rating  *Rating  `json:"rating,omitempty"` // of the answer to Ticket
 }
 
 // InEvent returns the event of the customer's own message.

@@ -44,6 +44,7 @@ const (
 	ReasonCustomer          Reason = "customer"           // cancelled by the caller
 	ReasonOperator          Reason = "operator"           // cancelled by an operator: its lane was purged
 	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
+	ReasonUndelivered       Reason = "undelivered"        // a promise that was broken because its text message did not arrive, as far as anybody knows
 	ReasonUnpromised        Reason = "unpromised"         // a follow-up that was cancelled because nobody was told of it
 	ReasonHuman             Reason = "human"              // cancelled because a person has the session
 )

@@ -63,6 +63,8 @@ func wire() map[string]any {
 		"ticket_offered": offered, "event_offered": offered.FinalEvent(), "event_in": in, "event_answered": done.FinalEvent(), "event_cancelled": cancelled.FinalEvent(),
 		"ticket_promising": promising, "ticket_follow_up": followUp,
 		"event_promise": PromiseEvent(followUp.ID, promising.ID, owed, noon),
+		"event_rating":  done.RatingEvent(Rating{Score: 4, Comment: "quick"}, noon),
+		"typing":        Typing{Who: ByBot, Ticket: done.ID}.On(true),
 		"delta":         Delta{Ticket: done.ID, Attempt: 2, I: 0, Text: " piece\n"},
 	}
 }

@@ -140,11 +140,11 @@ func (i *instance) ledger() *ledger {
 	return l
 }
 
-func (l *ledger) count(query string) (n int) {
+func (l *ledger) count(query string, args ...any) (n int) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := l.conn.QueryRow(ctx, query).Scan(&n); err != nil {
+	if err := l.conn.QueryRow(ctx, query, args...).Scan(&n); err != nil {
 		l.t.Fatal(err)
 	}
 	return n

@@ -13,9 +13,12 @@ const All = "all"
 
 // Report is what was found.
 type Report struct {
-	Intents    map[string]Score     `json:"intents"`       // by language, and All
-	FAQ        map[string]faq.Score `json:"faq,omitempty"` // by language, and All; none: it was not asked
-	Confusions []Confusion          `json:"confusions"`    // the most frequent first
+	Intents map[string]Score     `json:"intents"`       // by language, and All
+	FAQ     map[string]faq.Score `json:"faq,omitempty"` // by language, and All; none: it was not asked
+	// Near is FAQ with the vectors of Space; none: there are none, or they did not hold.
+	Near       map[string]faq.Score `json:"faq_near,omitempty"`
+	Space      string               `json:"space,omitempty"`
+	Confusions []Confusion          `json:"confusions"` // the most frequent first
 	Curve      []Point              `json:"curve,omitempty"`
 	Added      []intent.Trial       `json:"added,omitempty"` // intents that the rules add to the shipped ones
 	Judged     string               `json:"judged"`          // what the messages are
@@ -77,6 +80,17 @@ func Judge(c *intent.Classifier, messages []intent.Example) *Report {
 func (r *Report) JudgeFAQ(b *faq.Base, questions []faq.Labelled) {
 	r.FAQ = faq.Evaluate(b, questions)
 	faq.Cost(b, questions, r.FAQ, cpuTime)
+}
+
+// JudgeNear asks the base the same with the vectors of the questions; nil: there are none.
+func (r *Report) JudgeNear(b *faq.Base, questions []faq.Labelled, vectors *faq.Vectors) {
+	if vectors == nil {
+		return
+	}
+	if r.Space = b.Space(); r.Space == "" {
+		return
+	}
+	r.Near = faq.EvaluateNear(b, questions, func(text string) []float32 { return vectors.Of[text] })
 }
 
 // tally counts the messages of one language.

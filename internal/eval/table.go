@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/faq"
 	"sluice/internal/intent"
 	"sluice/internal/report"
 )
@@ -33,7 +34,11 @@ func (r *Report) Table(w io.Writer) error {
 	}
 	if len(r.FAQ) > 0 {
 		b.WriteString("\nquestions of the FAQ\n")
-		r.faq().Write(&b)
+		asked(r.FAQ).Write(&b)
+	}
+	if len(r.Near) > 0 {
+		fmt.Fprintf(&b, "\nquestions of the FAQ, by words and by vectors of %s\n", r.Space)
+		asked(r.Near).Write(&b)
 	}
 	if len(r.Curve) > 0 {
 		b.WriteString("\naccuracy by the number of examples\n")
@@ -68,13 +73,16 @@ func (r *Report) scores() report.Grid {
 	return grid
 }
 
-func (r *Report) faq() report.Grid {
+func asked(scores map[string]faq.Score) report.Grid {
 	grid := report.Grid{{"language", "questions", "recall@1", "recall@3", "answered", "shown", "wrong of answered", "false answers", "CPU µs"}}
-	for _, language := range languages(r.FAQ) {
-		s := r.FAQ[language]
+	for _, language := range languages(scores) {
+		s, cost := scores[language], "-"
+		if s.CPU > 0 {
+			cost = fmt.Sprintf("%.0f", s.CPU)
+		}
 		grid = append(grid, []string{
 			language, strconv.Itoa(s.Questions), figure(s.Recall1), figure(s.Recall3), figure(s.Answered), figure(s.Shown),
-			figure(s.Wrong), figure(s.False), fmt.Sprintf("%.0f", s.CPU),
+			figure(s.Wrong), figure(s.False), cost,
 		})
 	}
 	return grid

@@ -17,9 +17,9 @@ type Base struct {
 	known      map[string]int // entry by plain question; ambiguous: several have it
 	guard      *guard
 	ranker     *ranker
-	calibrator logistic
-	answerFrom float64
-	offerFrom  float64
+	judge      judge
+	near       judge  // of rankings in which vectors have a say
+	space      string // of the vectors; empty: they have none
 	found      Calibration
 }
 
@@ -34,6 +34,15 @@ type Calibration struct {
 	AnswerFrom float64  `json:"answer_from"` // least certainty of an answer; above 1: only known phrasings are answered
 	OfferFrom  float64  `json:"offer_from"`  // least certainty of an offer; above 1: nothing is offered
 	Thin       []string `json:"thin"`        // entries with fewer phrasings in a language than advised
+	// Near is nil where words alone tell.
+	Near *NearCalibration `json:"near,omitempty"`
+}
+
+// NearCalibration is the same where vectors have a say.
+type NearCalibration struct {
+	Points   int     `json:"points"`
+	Answered float64 `json:"answered"`
+	Wrong    float64 `json:"wrong"`
 }
 
 // Calibration returns what was measured.
@@ -61,7 +70,7 @@ func Enrol(entries []Entry) (*Base, error) {
 		return nil, err
 	}
 	b := &Base{entries: slices.Clone(entries), vocabulary: newVocabulary(nil), known: map[string]int{}, guard: newGuard()}
-	b.answerFrom, b.offerFrom = never, never
+	b.judge, b.near = judge{answerFrom: never, offerFrom: never}, judge{answerFrom: never, offerFrom: never}
 	b.found = Calibration{Entries: len(entries), AnswerFrom: never, OfferFrom: never, Thin: Thin(entries)}
 	for k, e := range b.entries {
 		for _, questions := range e.Questions {
@@ -82,20 +91,31 @@ const ambiguous = -1
 // order and the same model give the same base. It takes seconds of CPU time, so it
 // belongs into the background, and ends early when ctx does.
 func Build(ctx context.Context, entries []Entry, model *intent.Model) (*Base, error) {
+	return BuildNear(ctx, entries, model, nil)
+}
+
+// BuildNear is Build with the vectors of all Texts of the entries, in one space; nil: there
+// are none. The base can then be asked with the vector of a question as well, and is
+// measured for that by itself.
+func BuildNear(ctx context.Context, entries []Entry, model *intent.Model, vectors *Vectors) (*Base, error) {
 	if err := Check(entries); err != nil {
 		return nil, err
 	}
 	b := &Base{entries: slices.Clone(entries), vocabulary: newVocabulary(model), known: map[string]int{}, guard: newGuard()}
-	all := b.enrol()
+	all := b.enrol(vectors)
 	var err error
 	if b.ranker, err = newRanker(ctx, b.vocabulary.size(), b.entries, all); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	points, err := b.measure(ctx, all)
+	b.ranker.floor = vectors.floor(b.ranker)
+	points, near, err := b.measure(ctx, all, vectors)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
-	b.calibrate(points)
+	b.judge = calibrate(points)
+	b.found.AnswerFrom, b.found.OfferFrom = b.judge.answerFrom, b.judge.offerFrom
+	b.found.Answered, b.found.Wrong = expect(points, b.judge.answerFrom)
+	b.weighNear(near, vectors)
 	b.found.Entries, b.found.Points, b.found.Thin = len(entries), len(points), Thin(entries)
 	for _, p := range all {
 		if !p.answer {
@@ -106,18 +126,18 @@ func Build(ctx context.Context, entries []Entry, model *intent.Model) (*Base, er
 }
 
 // enrol reads all phrasings, in order, those of an entry side by side.
-func (b *Base) enrol() []phrasing {
+func (b *Base) enrol(vectors *Vectors) []phrasing {
 	var all []phrasing
 	for k, e := range b.entries {
 		for _, language := range e.Languages() {
 			if answer := e.Answers[language]; answer != "" {
-				all = append(all, phrasing{entry: k, language: language, answer: true, has: b.vocabulary.learn(answer)})
+				all = append(all, phrasing{entry: k, language: language, answer: true, has: b.vocabulary.learn(answer), vector: vectors.of(answer)})
 			}
 			for _, q := range e.Questions[language] {
 				plain := b.vocabulary.plain(q)
 				b.enter(plain, k)
 				all = append(all, phrasing{
-					entry: k, language: language, plain: plain, sides: b.guard.sides(plain), has: b.vocabulary.learn(q),
+					entry: k, language: language, plain: plain, sides: b.guard.sides(plain), has: b.vocabulary.learn(q), vector: vectors.of(q),
 				})
 			}
 		}

@@ -231,7 +231,7 @@ func TestMatchHoldsForAnyText(t *testing.T) {
 		if len(m.Nearest) != 3 || m.Nearest[0].Entry != m.Entry || m.P < 0 || m.P > 1 || m.Answer == "" {
 			t.Fatalf("%q: %+v", text, m)
 		}
-		if m.Tier == Answer && !m.Known && m.P < b.answerFrom {
+		if m.Tier == Answer && !m.Known && m.P < b.judge.answerFrom {
 			t.Fatalf("%q is answered with %.2f", text, m.P)
 		}
 	})

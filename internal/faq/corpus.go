@@ -25,6 +25,7 @@ type phrasing struct {
 	plain    string
 	sides    sides
 	has      []count
+	vector   []float32 // nil: words alone tell what it is about
 }
 
 // count is a feature with how often a text has it.

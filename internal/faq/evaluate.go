@@ -72,12 +72,17 @@ type Score struct {
 
 // Evaluate matches the questions and compares, by language, and All.
 func Evaluate(b *Base, questions []Labelled) map[string]Score {
+	return EvaluateNear(b, questions, func(string) []float32 { return nil })
+}
+
+// EvaluateNear is Evaluate with the vectors of the questions; nil: that one has none.
+func EvaluateNear(b *Base, questions []Labelled, vectorOf func(text string) []float32) map[string]Score {
 	tallies := map[string]*tally{All: {}}
 	for _, q := range questions {
 		if tallies[q.Language] == nil && q.Language != "" {
 			tallies[q.Language] = &tally{}
 		}
-		m := b.Match(q.Text, q.Language)
+		m := b.MatchNear(q.Text, q.Language, vectorOf(q.Text))
 		tallies[All].add(q.Entry, m)
 		if t := tallies[q.Language]; t != nil && q.Language != All {
 			t.add(q.Entry, m)

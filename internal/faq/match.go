@@ -30,12 +30,19 @@ type Option struct {
 // Match finds the entry for a question, and gives its answer in a language. The time
 // grows with the number of phrasings, not with the length of the question, of which the
 // first and the last characters are read.
-func (b *Base) Match(text, language string) Match {
+func (b *Base) Match(text, language string) Match { return b.MatchNear(text, language, nil) }
+
+// MatchNear is Match with the vector of the text in the base's space; nil: there is none,
+// and words alone tell.
+func (b *Base) MatchNear(text, language string, vector []float32) Match {
 	if b.ranker == nil {
 		return b.look(text, language)
 	}
-	q := b.question(text)
-	got := b.ranker.rank(q.has)
+	q, by := b.question(text), &b.judge
+	if b.space != "" && len(vector) == b.ranker.dimensions() {
+		q.vector, by = vector, &b.near
+	}
+	got := b.ranker.rank(q.has, q.vector)
 	known, there := b.known[q.plain]
 	if there && known != ambiguous {
 		got.first(known)
@@ -45,11 +52,11 @@ func (b *Base) Match(text, language string) Match {
 		m.Tier, m.P, m.Known = Answer, 1, true
 		return m
 	}
-	m.P = b.calibrator.score(got.signals(b.wanted(got.best[0], q.has)))
+	m.P = by.score(got.signals(b.wanted(got.best[0], q.has)))
 	switch {
-	case m.P >= b.answerFrom && !b.doubts(b.ranker, q, got.best[0]):
+	case m.P >= by.answerFrom && !b.doubts(b.ranker, q, got.best[0]):
 		m.Tier = Answer
-	case m.P >= b.offerFrom || there:
+	case m.P >= by.offerFrom || there:
 		m.Tier = Offer
 	}
 	return m

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"math"
 	"slices"
-	"strings"
 )
 
 // talkLines are messages that no shop's entry answers.
@@ -21,31 +20,34 @@ const (
 )
 
 // measure sees each phrasing as a ranker does that did not learn it, and as one does
-// that did not learn any of its entry. Leaving the entry out of a ranker that has learnt
+// that did not learn any of its entry, by words alone and with vectors. Leaving the entry out of a ranker that has learnt
 // it would not do: what it has learnt of the others is shaped by it.
-func (b *Base) measure(ctx context.Context, all []phrasing) ([]point, error) {
+func (b *Base) measure(ctx context.Context, all []phrasing, vectors *Vectors) (points, nearer []point, err error) {
 	turn := turns(all)
-	var points []point
 	for part := range folds {
 		held := func(i int) bool { return !all[i].answer && turn[i]%folds == part }
-		some, err := b.heldOut(ctx, all, held, inScope)
+		some, fused, err := b.heldOut(ctx, all, held, inScope)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		points = append(points, some...)
+		points, nearer = append(points, some...), append(nearer, fused...)
 	}
 	for part := range min(groups, len(b.entries)) {
 		held := func(i int) bool { return all[i].entry%groups == part }
-		some, err := b.heldOut(ctx, all, held, near)
+		some, fused, err := b.heldOut(ctx, all, held, near)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		points = append(points, some...)
+		points, nearer = append(points, some...), append(nearer, fused...)
 	}
-	for text := range strings.Lines(talkLines) {
-		points = append(points, b.see(b.ranker, b.question(text), far))
+	for _, text := range SmallTalk() {
+		q := b.question(text)
+		points = append(points, b.see(b.ranker, q, far))
+		if q.vector = vectors.of(text); q.vector != nil {
+			nearer = append(nearer, b.see(b.ranker, q, far))
+		}
 	}
-	return points, nil
+	return points, nearer, nil
 }
 
 // turns numbers the phrasings of each entry and language, so that a fold has its part of
@@ -68,7 +70,7 @@ func turns(all []phrasing) []int {
 }
 
 // heldOut learns from what is not held, and has a look at the phrasings that are.
-func (b *Base) heldOut(ctx context.Context, all []phrasing, held func(int) bool, k kind) ([]point, error) {
+func (b *Base) heldOut(ctx context.Context, all []phrasing, held func(int) bool, k kind) (points, nearer []point, _ error) {
 	var learnt []phrasing
 	for i, p := range all {
 		if !held(i) {
@@ -76,29 +78,33 @@ func (b *Base) heldOut(ctx context.Context, all []phrasing, held func(int) bool,
 		}
 	}
 	if len(learnt) == 0 || len(learnt) == len(all) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	r, err := newRanker(ctx, b.vocabulary.size(), b.entries, learnt)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var points []point
+	r.floor = b.ranker.floor
 	stride := 1 + 2*len(all)/maxPoints
 	for i, p := range all {
 		if !held(i) || p.answer || i%stride != 0 {
 			continue
 		}
 		if i%256 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
+		}
+		if p.vector != nil {
+			nearer = append(nearer, b.see(r, p, k))
+			p.vector = nil
 		}
 		points = append(points, b.see(r, p, k))
 	}
-	return points, nil
+	return points, nearer, nil
 }
 
 // see has a ranker look at a text as if it were a question.
 func (b *Base) see(r *ranker, p phrasing, k kind) point {
-	got := r.rank(p.has)
+	got := r.rank(p.has, p.vector)
 	best := got.best[0]
 	return point{
 		kind: k, right: k == inScope && best.entry == p.entry,
@@ -109,14 +115,21 @@ func (b *Base) see(r *ranker, p phrasing, k kind) point {
 // offerTalk is the part of the small talk that nothing is offered for.
 const offerTalk = 0.75
 
-// calibrate fits the certainty and chooses from where on to answer and to offer.
-func (b *Base) calibrate(points []point) {
-	b.answerFrom, b.offerFrom = never, never
-	b.calibrator = fitLogistic(points)
+// judge tells from signals how certain the best entry is, and what is done from where on.
+type judge struct {
+	logistic
+	answerFrom float64
+	offerFrom  float64
+}
+
+// calibrate fits the certainty and chooses from where on to answer and to offer. The points
+// get their scores.
+func calibrate(points []point) judge {
+	j := judge{logistic: fitLogistic(points), answerFrom: never, offerFrom: never}
 	var talk []float64
 	right := 0
 	for i := range points {
-		points[i].score = b.calibrator.score(points[i].signals)
+		points[i].score = j.score(points[i].signals)
 		if points[i].kind == far {
 			talk = append(talk, points[i].score)
 		}
@@ -125,12 +138,11 @@ func (b *Base) calibrate(points []point) {
 		}
 	}
 	if right > 0 {
-		b.answerFrom = threshold(points, MaxWrong)
+		j.answerFrom = threshold(points, MaxWrong)
 		slices.Sort(talk)
-		b.offerFrom = math.Min(b.answerFrom, talk[int(float64(len(talk))*offerTalk)])
+		j.offerFrom = math.Min(j.answerFrom, talk[int(float64(len(talk))*offerTalk)])
 	}
-	b.found.AnswerFrom, b.found.OfferFrom = b.answerFrom, b.offerFrom
-	b.found.Answered, b.found.Wrong = expect(points, b.answerFrom)
+	return j
 }
 
 // expect returns which part of the questions in scope would be answered from a score on,

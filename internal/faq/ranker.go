@@ -19,6 +19,7 @@ type ranker struct {
 	index   [][]posting // by feature
 	lean    []sides     // of each entry: where most of its phrasings stand
 	model   *softmax    // nil: likeness alone
+	floor   float64     // likeness by vectors that strangers have: from there on it counts
 }
 
 // posting is a phrasing that has a feature, with its weight there.
@@ -55,11 +56,12 @@ type fit struct {
 	p        float64 // of the softmax
 	matched  float64 // part of the nearest phrasing that the text has too
 	phrasing int     // the nearest one; none: nothing in common
+	near     float64 // likeness of its nearest phrasing by vectors, above the floor; 0: unknown
 }
 
 const none = -1
 
-func (f fit) fused() float64 { return f.cos + f.p }
+func (f fit) fused() float64 { return f.cos + f.p + f.near }
 
 // ranking is what a ranker makes of a text.
 type ranking struct {
@@ -73,9 +75,10 @@ type ranking struct {
 // ranked is how many entries are kept: those to offer.
 const ranked = 3
 
-func (r *ranker) rank(has []count) ranking {
+func (r *ranker) rank(has []count, vector []float32) ranking {
 	text, mass := r.scales.vector(has)
 	fits := r.fits(text)
+	r.approach(fits, vector)
 	got := ranking{mass: mass, has: len(has)}
 	alike, probable := 0, 0
 	for k, f := range fits {
@@ -143,7 +146,7 @@ func (r *ranker) before(f, o fit) bool {
 }
 
 // signals are what the certainty of the best entry is judged by; the first is constant.
-type signals [10]float64
+type signals [12]float64
 
 // signals needs how probable the intent of the best entry is.
 func (r ranking) signals(wanted float64) signals {
@@ -154,6 +157,7 @@ func (r ranking) signals(wanted float64) signals {
 	return signals{
 		1, best.cos, best.cos - next.cos, best.p, best.p - next.p,
 		r.mass, best.matched, agreed, math.Log(float64(1 + r.has)), wanted,
+		best.near, best.near - next.near,
 	}
 }
 

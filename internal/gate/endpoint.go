@@ -130,6 +130,16 @@ func ToEndpoint(ctx context.Context, name string) context.Context {
 
 // GenerateContent calls one endpoint.
 func (s *Spread) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	var resp *llms.ContentResponse
+	err := s.At(ctx, func(model llms.Model) (err error) {
+		resp, err = model.GenerateContent(ctx, messages, options...)
+		return err
+	})
+	return resp, err
+}
+
+// At makes one call, whatever it is, at the endpoint that a chat would go to now.
+func (s *Spread) At(ctx context.Context, work func(endpoint llms.Model) error) error {
 	name, _ := ctx.Value(endpointKey{}).(string)
 	begunAt := time.Now()
 	d, model := s.begin(name, begunAt)
@@ -138,9 +148,8 @@ func (s *Spread) GenerateContent(ctx context.Context, messages []llms.MessageCon
 		now := time.Now()
 		s.end(d, err, now.Sub(begunAt), now)
 	}()
-	var resp *llms.ContentResponse
-	resp, err = model.GenerateContent(ctx, messages, options...)
-	return resp, err
+	err = work(model)
+	return err
 }
 
 var errUnended = errors.New("the call has not ended")

@@ -54,11 +54,16 @@ type Score struct {
 
 // Evaluate searches for each question and compares, by language.
 func Evaluate(x *Index, questions []Question) map[string]Score {
+	return EvaluateBy(questions, func(q Question, n int) []Hit { return x.Search(q.Text, q.Language, n) })
+}
+
+// EvaluateBy is Evaluate with a search of the caller's.
+func EvaluateBy(questions []Question, search func(q Question, n int) []Hit) map[string]Score {
 	scores := map[string]Score{}
 	for _, q := range questions {
 		s := scores[q.Language]
 		s.Questions++
-		hits := x.Search(q.Text, q.Language, 3)
+		hits := search(q, 3)
 		for i, h := range hits {
 			if h.Document == q.Document && (strings.Contains(h.Text, q.Contains) || strings.Contains(strings.Join(h.Headings, "\n"), q.Contains)) {
 				s.Recall3++

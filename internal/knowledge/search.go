@@ -37,6 +37,11 @@ type Hit struct {
 	// Covered is the part of what the question asks for, weighed by how rare it is, that
 	// the passage speaks of: 0 to 1, and comparable between questions.
 	Covered float64
+	// Likeness is how near the meaning of the passage is to the question's, where vectors
+	// tell: up to 1, and comparable between questions of one space.
+	Likeness float64
+
+	number int32 // of the passage
 }
 
 // sheet is what a search adds up, by passage. It is used by one search after the other.
@@ -114,7 +119,7 @@ func (x *Index) best(s *sheet, asked float32, language string, n int) []Hit {
 		if len(hits) == n && (n == 0 || score < hits[n-1].Score) {
 			continue
 		}
-		h := Hit{Passage: *p, Score: score, Covered: float64(s.covered[i] / asked)}
+		h := Hit{Passage: *p, Score: score, Covered: float64(s.covered[i] / asked), number: i}
 		if s.matches[i] == 1 {
 			h.Covered *= s.lone
 		}

@@ -21,6 +21,7 @@ type call struct {
 	streamed bool
 	timing   *Timing                    // nil: nobody wants to know
 	extra    map[string]json.RawMessage // fields langchaingo would not send
+	check    func(body []byte) *Error   // of an answer that is no chat; nil: it is one
 
 	hookErr error // the caller's goroutine only
 

@@ -16,6 +16,7 @@ type Client struct {
 	endpoint        string
 	legacyMaxTokens bool
 	model           *openai.LLM
+	doer            *doer // that the model goes through too
 	transport       *http.Transport
 }
 
@@ -32,18 +33,19 @@ func New(cfg Config) (*Client, error) {
 	if token == "" {
 		token = "none" // langchaingo insists on one; the doer takes the header off again
 	}
+	sender := newDoer(cfg, limits, transport)
 	model, err := openai.New(
 		openai.WithToken(token),
 		openai.WithModel(cfg.Model),
 		openai.WithBaseURL(cfg.BaseURL),
 		openai.WithOrganization(""), // never from the environment
-		openai.WithHTTPClient(newDoer(cfg, limits, transport)),
+		openai.WithHTTPClient(sender),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("vendor client %s: %w", cfg.Vendor, err)
 	}
 	return &Client{
-		vendor: cfg.Vendor, endpoint: cfg.BaseURL, legacyMaxTokens: cfg.LegacyMaxTokens, model: model, transport: transport,
+		vendor: cfg.Vendor, endpoint: cfg.BaseURL, legacyMaxTokens: cfg.LegacyMaxTokens, model: model, doer: sender, transport: transport,
 	}, nil
 }
 

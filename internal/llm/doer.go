@@ -72,7 +72,7 @@ func (d *doer) prepare(req *http.Request, k *call) (*http.Request, error) {
 	if d.key == "" {
 		req.Header.Del("Authorization")
 	}
-	if len(d.extra)+len(k.extra) == 0 {
+	if len(d.extra)+len(k.extra) == 0 || k.check != nil { // those are fields of a chat
 		return req, nil
 	}
 	body, err := io.ReadAll(req.Body)

@@ -15,7 +15,11 @@ const maxAnswer = 8 << 20
 func (d *doer) whole(k *call, resp *http.Response, w *watch) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	_ = resp.Body.Close()
-	fail := checkWhole(body)
+	check := checkWhole
+	if k.check != nil {
+		check = k.check
+	}
+	fail := check(body)
 	switch {
 	case err != nil:
 		fail = w.blame(err)

@@ -30,9 +30,13 @@ const (
 	answerBucket   = "answers"
 	hookBucket     = "webhooks"
 
+	suppressionBucket = "suppressions"
+	textBucket        = "texts"
+
 	knowledgeBucket = "knowledge"
 	documentBucket  = "documents"
 	faqBucket       = "faq"
+	vectorBucket    = "vectors"
 
 	dispatchConsumer = "dispatch"
 	recordConsumer   = "record"
@@ -44,6 +48,7 @@ const (
 	slotFinal   = "final"
 	slotHandoff = "handoff"
 	slotOwner   = "owner"
+	slotRating  = "rating"
 )
 
 func laneStream(l chat.Lane) string { return "LANE_" + strings.ToUpper(string(l)) }
@@ -75,6 +80,8 @@ func promiseSubject(id string) string { return "promise." + id }
 func deadSubject(ticket string) string { return "dead." + ticket }
 
 func deltaSubject(tenant, session string) string { return "delta." + tenant + "." + session }
+
+func typingSubject(tenant, session string) string { return "typing." + tenant + "." + session }
 
 func nudgeSubject(ticket string) string { return "nudge." + ticket }
 

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// readerLeft is how long the consumer of a reader that died is left.
+const readerLeft = 30 * time.Second
 
 // newest reads up to limit entries of a log, the newest first, of those before a place; 0:
 // from its end. What was removed is left out. put tells an entry its place.
@@ -42,6 +46,45 @@ func newest[T any](ctx context.Context, log jetstream.Stream, before uint64, lim
 		all = append(all, entry)
 	}
 	return all, nil
+}
+
+// eachEntry gives the entries of a log from a place on to visit, as they were when it was
+// called.
+func eachEntry(ctx context.Context, log jetstream.Stream, from uint64, visit func(body []byte, seq uint64)) error {
+	cons, err := log.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(1, from), InactiveThreshold: readerLeft,
+	})
+	if err != nil {
+		return err
+	}
+	info, err := cons.Info(ctx)
+	if err != nil {
+		return err
+	}
+	// Who reads often would leave many behind otherwise.
+	defer func() { _ = log.DeleteConsumer(ctx, info.Name) }()
+	if info.NumPending == 0 {
+		return nil
+	}
+	entries, err := cons.Messages()
+	if err != nil {
+		return err
+	}
+	defer entries.Stop()
+	for {
+		msg, err := entries.Next(jetstream.NextMaxWait(newestLimit))
+		if err != nil {
+			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		visit(msg.Data(), meta.Sequence.Stream)
+		if meta.NumPending == 0 {
+			return nil
+		}
+	}
 }
 
 // keepOnce publishes an entry under a subject of its own, once: one that is there already

@@ -17,26 +17,10 @@ const (
 	keepOutbox = 90 * 24 * time.Hour
 )
 
-// Notice is a text message to be sent: that there is an answer, never the answer.
-type Notice struct {
-	ID       string    `json:"id"` // of the follow-up; there is one notice of each
-	Tenant   string    `json:"tenant"`
-	Session  string    `json:"session"`
-	Parent   string    `json:"parent"`
-	Channel  string    `json:"channel"`
-	Phone    string    `json:"phone"` // E.164
-	Language string    `json:"language"`
-	Code     string    `json:"code"` // short, for people
-	DueAt    time.Time `json:"due_at"`
-	At       time.Time `json:"at"`
-
-	Seq uint64 `json:"-"` // its place; a later notice has a greater one
-}
-
 // openOutbox makes the stream of the notices.
 func (q *Queue) openOutbox(ctx context.Context) (err error) {
 	q.outbox, err = q.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: outboxStream, Subjects: []string{"outbox.>"}, Storage: jetstream.FileStorage,
+		Name: outboxStream, Subjects: []string{"outbox.>"}, Storage: jetstream.FileStorage, MaxMsgsPerSubject: 1,
 		MaxMsgs: maxOutbox, Discard: jetstream.DiscardNew, MaxAge: keepOutbox,
 		Replicas: q.cfg.Replicas, AllowDirect: false,
 	})
@@ -51,9 +35,9 @@ func (q *Queue) enterOutbox(ctx context.Context, o *Owed) error {
 	if err := q.before(PromiseOutbox, o.ID); err != nil {
 		return err
 	}
-	return q.keepOnce(ctx, outboxSubject(o.ID), "put notice "+o.ID+" into the outbox", Notice{
+	return q.keepOnce(ctx, outboxSubject(o.ID), "put notice "+o.ID+" into the outbox", chat.Notice{
 		ID: o.ID, Tenant: o.Tenant, Session: o.Session, Parent: o.Parent, Channel: o.Channel, Phone: o.Phone,
-		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At,
+		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At, State: chat.NoticeQueued, Since: o.At,
 	})
 }
 
@@ -72,10 +56,10 @@ func (q *Queue) NoticeCount(ctx context.Context) (int, error) {
 	return int(info.State.Msgs), nil
 }
 
-// Notices returns up to limit notices, the newest first, of those with a Seq less than
+// Notices returns up to limit notices, those that were changed last first, of those with a Seq less than
 // before; 0 begins with the newest of all.
-func (q *Queue) Notices(ctx context.Context, before uint64, limit int) ([]Notice, error) {
-	all, err := newest(ctx, q.outbox, before, limit, func(n *Notice, seq uint64) { n.Seq = seq })
+func (q *Queue) Notices(ctx context.Context, before uint64, limit int) ([]chat.Notice, error) {
+	all, err := newest(ctx, q.outbox, before, limit, func(n *chat.Notice, seq uint64) { n.Seq = seq })
 	if err != nil {
 		return nil, fmt.Errorf("list the notices: %w", err)
 	}

@@ -67,6 +67,9 @@ func PromisePoints() []Point {
 	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
 
+// RateEvent is the one write of a rating: its event enters the talk log.
+const RateEvent Point = "rate.event"
+
 // The writes of a change of a session's owner by people, in their order. Those that cancel
 // its tickets and promises follow.
 const (
@@ -77,6 +80,26 @@ const (
 
 // HookEntry is each write about the delivery of a webhook, after it entered the outbox.
 const HookEntry Point = "hook.entry"
+
+// The writes of a notice in the outbox, besides those of its states.
+const (
+	NoticeCount   Point = "notice.count"   // it counts for its number, and then for its tenant
+	NoticeTold    Point = "notice.told"    // its session is told what became of the promise
+	NoticeKept    Point = "notice.kept"    // the kept promise knows
+	NoticeSettled Point = "notice.settled" // nothing more is to be done
+)
+
+// NoticePoint returns the write point of a notice's state.
+func NoticePoint(state chat.NoticeState) Point { return Point("notice." + string(state)) }
+
+// NoticePoints returns all write points of a notice.
+func NoticePoints() []Point {
+	return []Point{
+		NoticeCount, NoticePoint(chat.NoticeSending), NoticePoint(chat.NoticeSent), NoticePoint(chat.NoticeUnknown),
+		NoticePoint(chat.NoticeQueued), NoticePoint(chat.NoticeDelivered), NoticePoint(chat.NoticeFailed),
+		NoticeTold, NoticeKept, NoticeSettled,
+	}
+}
 
 // The writes of a repair, which the life of a healthy ticket does without.
 const (

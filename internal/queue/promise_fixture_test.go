@@ -89,7 +89,7 @@ func (w *world) wantPromise(session, id string, want ...chat.PromiseStatus) {
 	}
 }
 
-func (w *world) notices(want int) []Notice {
+func (w *world) notices(want int) []chat.Notice {
 	w.t.Helper()
 	all, err := w.Notices(w.t.Context(), 0, 100)
 	if err != nil || len(all) != want {

@@ -42,7 +42,7 @@ func (q *Queue) keepOwed(ctx context.Context, o Owed) error {
 	return q.keepOnce(ctx, promiseSubject(o.ID), "keep promise "+o.ID, o)
 }
 
-// keptOwed returns a promise that is open no more, or ErrNotFound.
+// keptOwed returns a promise that is open no more, or ErrNotFound. Its revision is its place.
 func (q *Queue) keptOwed(ctx context.Context, id string) (o Owed, err error) {
 	raw, err := q.kept.GetLastMsgForSubject(ctx, promiseSubject(id))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -54,6 +54,7 @@ func (q *Queue) keptOwed(ctx context.Context, id string) (o Owed, err error) {
 	if err := json.Unmarshal(raw.Data, &o); err != nil {
 		return o, fmt.Errorf("decode promise %s: %w", id, err)
 	}
+	o.rev = raw.Sequence
 	return o, nil
 }
 
@@ -80,39 +81,16 @@ func (q *Queue) Owings(ctx context.Context, status chat.PromiseStatus, limit int
 
 // eachKept gives the promises that are open no more to visit, as they were when it was called.
 func (q *Queue) eachKept(ctx context.Context, visit func(Owed)) error {
-	cons, err := q.kept.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		return fmt.Errorf("read the kept promises: %w", err)
-	}
-	info, err := cons.Info(ctx)
-	if err != nil {
-		return fmt.Errorf("read the kept promises: %w", err)
-	}
-	if info.NumPending == 0 {
-		return nil
-	}
-	kept, err := cons.Messages()
-	if err != nil {
-		return fmt.Errorf("read the kept promises: %w", err)
-	}
-	defer kept.Stop()
-	for {
-		msg, err := kept.Next(jetstream.NextMaxWait(newestLimit))
-		if err != nil {
-			return fmt.Errorf("read the kept promises: %w", err)
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return fmt.Errorf("read the kept promises: %w", err)
-		}
+	err := eachEntry(ctx, q.kept, 1, func(body []byte, seq uint64) {
 		var o Owed
-		if err := json.Unmarshal(msg.Data(), &o); err != nil {
-			q.log.Error().Err(err).Uint64("seq", meta.Sequence.Stream).Msg("promise cannot be read")
-		} else {
-			visit(o)
+		if err := json.Unmarshal(body, &o); err != nil {
+			q.log.Error().Err(err).Uint64("seq", seq).Msg("promise cannot be read")
+			return
 		}
-		if meta.NumPending == 0 {
-			return nil
-		}
+		visit(o)
+	})
+	if err != nil {
+		return fmt.Errorf("read the kept promises: %w", err)
 	}
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 const (
 	owedEvery  = time.Second
 	readFor    = 30 * time.Second
-	noticeLead = 2 * time.Second
+	noticeLead = 5 * time.Second
 )
 
 // Promises looks after the promises that are open: of all processes one does it at a time,

@@ -89,9 +89,13 @@ type Queue struct {
 	answers   jetstream.KeyValue
 	hooks     jetstream.KeyValue
 
+	suppressions jetstream.KeyValue
+	texts        jetstream.KeyValue // how many went out
+
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
 	faq       jetstream.KeyValue
+	vectors   jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -198,9 +202,12 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.operators, jetstream.KeyValueConfig{Bucket: operatorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.claims, jetstream.KeyValueConfig{Bucket: claimBucket, TTL: keepClaim}},
 		{&q.promises, jetstream.KeyValueConfig{Bucket: promiseBucket, LimitMarkerTTL: time.Minute}},
+		{&q.suppressions, jetstream.KeyValueConfig{Bucket: suppressionBucket}},
+		{&q.texts, jetstream.KeyValueConfig{Bucket: textBucket, TTL: keepTexts}},
 		{&q.knowledge, jetstream.KeyValueConfig{Bucket: knowledgeBucket, History: KeepVersions}},
 		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
 		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
+		{&q.vectors, jetstream.KeyValueConfig{Bucket: vectorBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,9 +22,10 @@ func (d *document) check(r *Rules) {
 	d.checkTools(r.Tools)
 	d.checkValve(r.Valve)
 	d.checkIntents(r.Intents)
-	d.checkKnowledge(r.Knowledge)
+	d.checkKnowledge(r)
 	d.checkCache(r.Cache)
 	d.checkSMS(r.SMS)
+	d.checkSockets(r.Sockets)
 	d.checkWebhooks(r.Webhooks)
 	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
 	d.span("retention.events", r.Retention.Events, hour, 0)
@@ -69,32 +69,6 @@ var (
 	country = regexp.MustCompile(`^[A-Z]{2}$`)
 	clock   = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
 )
-
-func (d *document) checkSMS(s SMS) {
-	d.oneOf("sms.provider", s.Provider, "outbox", "twilio", "aliyun")
-	d.count("sms.per_number_per_day", s.PerNumberPerDay, 1, 0)
-	d.count("sms.per_tenant_per_day", s.PerTenantPerDay, 1, 0)
-	if len(s.Countries) == 0 {
-		d.fault("sms.countries", "must name at least one country")
-	}
-	for i, c := range s.Countries {
-		if at := fmt.Sprintf("sms.countries[%d]", i); !country.MatchString(c) {
-			d.fault(at, "must be a country code of two capitals such as CN, is %s", quote(c))
-		} else if slices.Contains(s.Countries[:i], c) {
-			d.fault(at, "must not repeat %s", quote(c))
-		}
-	}
-	if q := s.QuietHours; q != nil {
-		d.checkClock("sms.quiet_hours.from", q.From)
-		d.checkClock("sms.quiet_hours.until", q.Until)
-		if q.From == q.Until && q.From != "" {
-			d.fault("sms.quiet_hours.until", "must differ from sms.quiet_hours.from; null means no quiet hours")
-		}
-		if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "" || q.Zone == "Local" {
-			d.fault("sms.quiet_hours.zone", "must be an IANA time zone such as Asia/Shanghai, is %s", quote(q.Zone))
-		}
-	}
-}
 
 func (d *document) checkClock(path, s string) {
 	if !clock.MatchString(s) {

@@ -41,12 +41,16 @@ func builtin() *Rules {
 			},
 			Window: 5 * minute, MinCalls: 20, Hold: 2 * minute, UrgentWait: 30 * time.Second, UrgentShare: 0.5, Shadow: 0.01,
 		},
-		Knowledge: Knowledge{Threshold: 0.3, Passages: 3},
+		Knowledge: Knowledge{
+			Threshold: 0.3, Passages: 3,
+			Embeddings: Embeddings{Vendors: []string{}, Model: "embed", Batch: 10, Wait: 300 * time.Millisecond},
+		},
 		Cache: Cache{
 			Answers: hour, Jitter: 5 * minute, Retrieval: 10 * minute, Prompts: hour,
 			Tools: 30 * minute, Session: 30 * minute,
 		},
 		SMS:        SMS{Provider: "outbox", PerNumberPerDay: 10, PerTenantPerDay: 1000, Countries: []string{"CN", "US"}},
+		Sockets:    DefaultSockets(),
 		Retention:  Retention{Tickets: 90 * day, Events: 7 * day},
 		MaxDeliver: 5,
 		Replicas:   1,

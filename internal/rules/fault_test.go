@@ -26,8 +26,8 @@ var faulty = []struct {
 	{"share", "lanes: {batch: {share: 1.5}}", []string{"r.yaml:1:17: lanes.batch.share: must be above 0 and at most 1, is 1.5"}},
 	{"lane", "lanes: {norml: {bound: 1}}", []string{`r.yaml:1:9: lanes.norml: is not a known key; did you mean "normal"?`}},
 	{"typo", "lanes:\n  high: {bund: 1}\n", []string{`r.yaml:2:10: lanes.high.bund: is not a known key; did you mean "bound"?`}},
-	{"nothing near", "zzzzzzzz: 1", []string{"r.yaml:1:1: zzzzzzzz: is not a known key; known here: cache, chains, intake, intents, knowledge, lanes, max_deliver, replicas, retention, sms, tenants, tools, valve, vendors, webhooks"}},
-	{"strange key", "\"a\\nb\": 1", []string{`r.yaml:1:1: "a\nb": is not a known key; known here: cache, chains, intake, intents, knowledge, lanes, max_deliver, replicas, retention, sms, tenants, tools, valve, vendors, webhooks`}},
+	{"nothing near", "zzzzzzzz: 1", []string{"r.yaml:1:1: zzzzzzzz: is not a known key; known here: cache, chains, intake, intents, knowledge, lanes, max_deliver, replicas, retention, sms, sockets, tenants, tools, valve, vendors, webhooks"}},
+	{"strange key", "\"a\\nb\": 1", []string{`r.yaml:1:1: "a\nb": is not a known key; known here: cache, chains, intake, intents, knowledge, lanes, max_deliver, replicas, retention, sms, sockets, tenants, tools, valve, vendors, webhooks`}},
 	{"number for duration", "lanes: {high: {max_wait: 10}}", []string{"r.yaml:1:16: lanes.high.max_wait: must be a duration such as 10s, 5m or 90d, is 10"}},
 	{"text for number", "replicas: \"1\"", []string{`r.yaml:1:1: replicas: must be a whole number of at most 1000000000, is "1"`}},
 	{"fraction for number", "replicas: 1.5", []string{"r.yaml:1:1: replicas: must be a whole number of at most 1000000000, is 1.5"}},
@@ -54,6 +54,12 @@ var faulty = []struct {
 	{"max_deliver", "max_deliver: 0", []string{"r.yaml:1:1: max_deliver: must be at least 1, is 0"}},
 	{"max_deliver", "max_deliver: 101", []string{"r.yaml:1:1: max_deliver: must be at most 100, is 101"}},
 	{"replicas", "replicas: 2", []string{"r.yaml:1:1: replicas: must be 1, 3 or 5, is 2"}},
+	{"sockets", "sockets: {max: 20001, opens: 0, proxies: [10.0.0.0/8, 10.0.0.1], spread: 500ms}", []string{
+		"r.yaml:1:11: sockets.max: must be at most 20000, is 20001",
+		"r.yaml:1:23: sockets.opens: must be above 0 and at most 1000000, is 0",
+		"r.yaml:1:55: sockets.proxies[1]: must be a network such as 10.0.0.0/8, is \"10.0.0.1\"",
+		"r.yaml:1:66: sockets.spread: must be at least 1s, is 500ms",
+	}},
 	{"retention", "retention: {tickets: 90}", []string{"r.yaml:1:13: retention.tickets: must be a duration such as 10s, 5m or 90d, is 90"}},
 	{"cache", "cache: {jitter: -1s}", []string{"r.yaml:1:9: cache.jitter: must be at least 0s, is -1s"}},
 

@@ -16,15 +16,20 @@ type Knowledge struct {
 	Threshold float64 `yaml:"threshold"`
 	// Passages is the most that one answer rests on, 1 to 10. Defaults to 3.
 	Passages int `yaml:"passages"`
+	// Embeddings adds vectors to the words that passages and the FAQ are found by. Off
+	// without vendors, the default.
+	Embeddings Embeddings `yaml:"embeddings"`
 }
 
 // maxFolder is the longest path of a folder, in bytes.
 const maxFolder = 1024
 
-func (d *document) checkKnowledge(k Knowledge) {
+func (d *document) checkKnowledge(r *Rules) {
+	k := r.Knowledge
 	if len(k.Folder) > maxFolder || strings.TrimSpace(k.Folder) != k.Folder {
 		d.fault("knowledge.folder", "must be a path of at most %d bytes without white space around it", maxFolder)
 	}
 	d.ratio("knowledge.threshold", k.Threshold)
 	d.count("knowledge.passages", k.Passages, 1, 10)
+	d.checkEmbeddings(k.Embeddings, r)
 }

@@ -27,6 +27,7 @@ type Rules struct {
 	Knowledge Knowledge `yaml:"knowledge"` // what the RAG chain answers from
 	Cache     Cache     `yaml:"cache"`
 	SMS       SMS       `yaml:"sms"`
+	Sockets   Sockets   `yaml:"sockets"`
 	Webhooks  Webhooks  `yaml:"webhooks"` // what is sent to tenants' own servers
 	Retention Retention `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
@@ -126,23 +127,6 @@ type Cache struct {
 	Prompts   time.Duration `yaml:"prompts"`   // Defaults to 1h.
 	Tools     time.Duration `yaml:"tools"`     // Defaults to 30m.
 	Session   time.Duration `yaml:"session"`   // Defaults to 30m.
-}
-
-// SMS says who carries text messages, and their caps.
-type SMS struct {
-	Provider        string      `yaml:"provider"`           // outbox, twilio or aliyun. Defaults to outbox.
-	PerNumberPerDay int         `yaml:"per_number_per_day"` // at least 1. Defaults to 10.
-	PerTenantPerDay int         `yaml:"per_tenant_per_day"` // at least 1. Defaults to 1,000.
-	Countries       []string    `yaml:"countries"`          // ISO 3166 codes of two capitals. Defaults to CN and US.
-	QuietHours      *QuietHours `yaml:"quiet_hours"`        // nil: none, the default
-}
-
-// QuietHours is the part of the day in which no text message goes out. It may pass
-// midnight.
-type QuietHours struct {
-	From  string `yaml:"from"`  // "22:00", required
-	Until string `yaml:"until"` // "08:00", required
-	Zone  string `yaml:"zone"`  // IANA name. Defaults to UTC.
 }
 
 // Retention says how long what has ended is kept, at least 1h each.

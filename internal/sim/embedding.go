@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -73,6 +74,9 @@ func (v *Vendor) embeddings(c *call) {
 		c.fail(invalid, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
+	if v.cfg.Record {
+		v.log.add(Prompt{ReceivedAt: time.Now(), Model: req.Model, Inputs: req.Input, bytes: len(c.body)})
+	}
 	if !c.until(c.plan.first) {
 		return
 	}
@@ -90,9 +94,9 @@ func (v *Vendor) embeddings(c *call) {
 	items := make([]embeddingItem, len(req.Input))
 	tokens := 0
 	for i, s := range req.Input {
-		items[i] = embeddingItem{Object: "embedding", Index: i, Embedding: embed(s, req.Dimensions)}
+		items[i] = embeddingItem{Object: "embedding", Index: i, Embedding: Embed(s, req.Dimensions)}
 		if req.EncodingFormat == "base64" {
-			items[i].Embedding = packed(embed(s, req.Dimensions))
+			items[i].Embedding = packed(Embed(s, req.Dimensions))
 		}
 		tokens += countTokens(s)
 	}
@@ -102,9 +106,11 @@ func (v *Vendor) embeddings(c *call) {
 	})
 }
 
-// embed hashes the words, character pairs and triples of s into a vector of length 1 (or
-// 0, for a text without letters and digits): texts that share wording are near.
-func embed(s string, dimensions int) []float32 {
+// Embed returns the vector that a simulated vendor gives a text: its words, pairs and triples
+// of characters, hashed into a vector of length 1 (or 0, for a text without letters and
+// digits). Texts that share wording are near. It knows no meaning: what is measured with it
+// shows that vectors arrive, and nothing of what a real model would find.
+func Embed(s string, dimensions int) []float32 {
 	sum := make([]float64, dimensions)
 	add := func(feature string, weight float64) {
 		h := fnv.New64a()

@@ -12,13 +12,14 @@ const (
 	maxPromptBytes = 64 << 20
 )
 
-// Prompt is one chat request as it was received.
+// Prompt is one request as it was received, for a chat or for embeddings.
 type Prompt struct {
 	ReceivedAt time.Time
 	Model      string
 	Stream     bool
 	Messages   []Message
 	Tools      []string // names of the tools that were offered
+	Inputs     []string // texts that vectors were asked for; none: it was a chat
 
 	bytes int
 }

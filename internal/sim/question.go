@@ -109,10 +109,10 @@ func sourcesIn(content string) []source {
 
 // bestSource returns the passage that shares most with the question, if any shares enough.
 func (q question) bestSource() (source, bool) {
-	want := embed(q.text, overlapDimensions)
+	want := Embed(q.text, overlapDimensions)
 	best, top := source{}, 0.12
 	for _, p := range q.sources {
-		if s := dot(want, embed(p.text, overlapDimensions)); s > top {
+		if s := dot(want, Embed(p.text, overlapDimensions)); s > top {
 			best, top = p, s
 		}
 	}

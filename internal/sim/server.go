@@ -18,6 +18,9 @@ type Server struct {
 
 	shop     *Shop // nil: none
 	shopPort net.Listener
+
+	carrier     *Carrier // nil: none
+	carrierPort net.Listener
 }
 
 // Listen makes the vendors and binds their addresses, and the control port's unless
@@ -79,6 +82,10 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.shop != nil {
 		sites = append(sites, site{s.shop.Handler(), s.shopPort})
 	}
+	if s.carrier != nil {
+		sites = append(sites, site{s.carrier.Handler(), s.carrierPort})
+		defer s.carrier.Close()
+	}
 	if s.control != nil {
 		sites = append(sites, site{s.controls(), s.control})
 	}
@@ -93,6 +100,9 @@ func (s *Server) controls() http.Handler {
 	}
 	if s.shop != nil {
 		mux.Handle("/shop/sim/", http.StripPrefix("/shop", s.shop.Control()))
+	}
+	if s.carrier != nil {
+		mux.Handle("/text/sim/", http.StripPrefix("/text", s.carrier.Control()))
 	}
 	return mux
 }
@@ -148,7 +158,7 @@ func (s *Server) Close() error {
 	for _, port := range slices.Concat(s.ports...) {
 		errs = append(errs, port.Close())
 	}
-	for _, port := range []net.Listener{s.control, s.shopPort} {
+	for _, port := range []net.Listener{s.control, s.shopPort, s.carrierPort} {
 		if port != nil {
 			errs = append(errs, port.Close())
 		}

@@ -102,7 +102,7 @@ func (v *Vendor) Reset() {
 	v.log.reset()
 }
 
-// Prompts returns the newest chat requests in the order of their arrival, at most 4096
+// Prompts returns the newest requests in the order of their arrival, at most 4096
 // and 64 MiB of them; none unless Config.Record is set. The caller must not change the
 // messages.
 func (v *Vendor) Prompts() []Prompt { return v.log.read() }
