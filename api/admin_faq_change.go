@@ -84,7 +84,22 @@ func (a *API) putEntry(ctx context.Context, in *putEntryInput) (*faqChangeOutput
 		return nil, err
 	}
 	audit := queue.Audit{Action: "faq.put", Target: e.ID, Reason: b.Reason}
-	return a.editFAQ(ctx, audit, 0, func(l faq.List) (faq.List, error) { return l.Put(e), nil })
+	return a.editFAQ(ctx, audit, 0, func(l faq.List) (faq.List, error) {
+		return checkedTwins(l.Put(e), []faq.Entry{e})
+	})
+}
+
+// checkedTwins returns the list, unless one of the entries that are new in it has a question
+// that another entry in force has too: neither would be answered by it.
+func checkedTwins(l faq.List, entries []faq.Entry) (faq.List, error) {
+	all, err := l.InForce()
+	if err == nil {
+		err = faq.CheckTwins(all, entries)
+	}
+	if err != nil {
+		return l, faultyFAQ(err)
+	}
+	return l, nil
 }
 
 // checkEntry checks an entry alone, and that the rules know its intent.
@@ -191,7 +206,7 @@ func (a *API) storeFAQ(ctx context.Context, e queue.Audit, l faq.List, over, fro
 
 // faultyFAQ makes a problem of what is wrong with entries.
 func faultyFAQ(err error) error {
-	p := newProblem(chat.Invalid, codeInvalid, "the entries are not valid, nothing was stored: "+err.Error())
+	p := newProblem(chat.Invalid, codeInvalid, "the entries are not valid, nothing was stored: "+withoutCause(err, faq.ErrBounds))
 	faults := faq.Faults(err)
 	if len(faults) > 1 {
 		p.Detail = fmt.Sprintf("the entries are not valid: %d faults, nothing was stored", len(faults))

@@ -154,7 +154,10 @@ func (a *API) acceptDraft(ctx context.Context, in *acceptInput) (*faqChangeOutpu
 				}
 			}
 		}
-		return l.Put(e), a.checkEntry(e)
+		if err := a.checkEntry(e); err != nil {
+			return l, err
+		}
+		return checkedTwins(l.Put(e), []faq.Entry{e})
 	})
 	if err != nil {
 		return nil, err

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -82,13 +84,39 @@ func faqAsJSON(ctx huma.Context, next func(huma.Context)) {
 
 func readFAQ(w http.ResponseWriter, r *http.Request, isText bool) ([]byte, error) {
 	if isText {
-		return readTextUpTo(w, r, maxFAQBody/2) // half of it, as each character may have to be escaped
+		text, err := readTextUpTo(w, r, maxFAQBody/2) // half of it, as each character may have to be escaped
+		if err == nil {
+			err = checkDocument(text)
+		}
+		return text, err
 	}
 	body, err := readBodyUpTo(w, r, maxFAQBody)
 	if err == nil {
 		err = checkNames(body, reflect.TypeFor[importBody]())
 	}
 	return body, err
+}
+
+// checkDocument refuses a text in another encoding, with the line of its first byte that is
+// no UTF-8: as JSON it would be taken in with other characters in the place of its own.
+func checkDocument(text []byte) error {
+	if utf8.Valid(text) {
+		return nil
+	}
+	line, good := 1, text
+	for len(good) > 0 {
+		r, size := utf8.DecodeRune(good)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		if r == '\n' {
+			line++
+		}
+		good = good[size:]
+	}
+	p := newProblem(chat.Invalid, codeInvalid, "the document must be valid UTF-8, nothing was stored")
+	p.Errors = []Fault{{Field: "document", Detail: fmt.Sprintf("must be valid UTF-8, byte %d is none", len(text)-len(good)), Line: line}}
+	return p
 }
 
 func (a *API) importFAQ(ctx context.Context, in *faqImportInput) (*faqChangeOutput, error) {
@@ -113,6 +141,6 @@ func (a *API) importFAQ(ctx context.Context, in *faqImportInput) (*faqChangeOutp
 		if in.Body.Shipped != nil {
 			l.Shipped, l.Without = *in.Body.Shipped, nil
 		}
-		return l.PutAll(entries), nil
+		return checkedTwins(l.PutAll(entries), entries)
 	})
 }

@@ -108,7 +108,10 @@ func (a *API) enterMiss(ctx context.Context, in *missInput) (*faqChangeOutput, e
 		if !slices.Contains(e.Questions[language], question) {
 			e.Questions[language] = append(e.Questions[language], question)
 		}
-		return l.Put(e), a.checkEntry(e)
+		if err := a.checkEntry(e); err != nil {
+			return l, err
+		}
+		return checkedTwins(l.Put(e), []faq.Entry{e})
 	})
 	if err != nil {
 		return nil, err

@@ -62,10 +62,11 @@ func (b faqBody) entry(id string) (FAQEntry, bool) {
 }
 
 func newEntry(answer string) map[string]any {
-	return with(map[string]any{
-		"intent": "other", "questions": map[string]any{"en": []string{"do you sell parrots", "any parrots"}, "zh": []string{"卖鹦鹉吗"}},
-		"answers": map[string]any{"en": answer},
-	})
+	return entryAsking([]string{"do you sell parrots", "any parrots"}, answer)
+}
+
+func entryAsking(questions []string, answer string) map[string]any {
+	return with(map[string]any{"intent": "other", "questions": map[string]any{"en": questions}, "answers": map[string]any{"en": answer}})
 }
 
 // revisionOf is what a change of the FAQ came to.
@@ -91,7 +92,7 @@ func TestEntriesOfTheFAQArePutAndRemoved(t *testing.T) {
 	if rev := revisionOf(t, one.admin("PUT", "faq/parrots", newEntry("No parrots."))); rev != 1 {
 		t.Errorf("revision %d, want 1", rev)
 	}
-	revisionOf(t, two.admin("PUT", "faq/track_order", newEntry("Track it.")))
+	revisionOf(t, two.admin("PUT", "faq/track_order", entryAsking([]string{"track it"}, "Track it.")))
 	now := two.faq("?limit=500")
 	parrots, ok := now.entry("parrots")
 	if !ok || !parrots.Own || !parrots.Thin || parrots.Answers["en"] != "No parrots." || now.Total != 37 {
@@ -138,7 +139,9 @@ func TestFaultyEntriesAreRefusedWithTheirFields(t *testing.T) {
 	for field, change := range map[string]map[string]any{
 		"questions":       {"questions": map[string]any{}},
 		"questions.en[1]": {"questions": map[string]any{"en": []string{"a question", " "}}},
+		"questions.en[2]": {"questions": map[string]any{"en": []string{"a question", "another", "Refund timing?"}}},
 		"answers":         {"answers": map[string]any{}},
+		"answers.zh":      {"questions": map[string]any{"zh": []string{"卖鹦鹉吗"}}},
 		"answers.en":      {"answers": map[string]any{"en": strings.Repeat("x", faq.MaxAnswer+1)}},
 		"intent":          {"intent": "weather"},
 		"more":            {"more": 1},
@@ -195,6 +198,14 @@ func TestManyEntriesAreTakenOverAtOnce(t *testing.T) {
 	if len(p.Errors) == 0 || p.Errors[0].Line != 2 {
 		t.Errorf("%+v", p.Errors)
 	}
+	for name, text := range map[string]string{"GBK": "id,lang,question,answer\na,zh,\xc4\xfa\xba\xc3,x\n", "Latin-1": "id,lang,question,answer\na,en,caf\xe9,x\n"} {
+		a = f.admin("POST", "faq/import?reason=x", text, "Content-Type", "text/csv")
+		refused(t, a, http.StatusBadRequest, "invalid")
+		must(t, json.Unmarshal(a.raw, &p))
+		if len(p.Errors) != 1 || p.Errors[0].Field != "document" || p.Errors[0].Line != 2 || !strings.Contains(p.Errors[0].Detail, "UTF-8") {
+			t.Errorf("%s: %s", name, a.raw)
+		}
+	}
 	refused(t, f.admin("POST", "faq/import", csv, "Content-Type", "text/csv"), http.StatusBadRequest, "invalid")
 	refused(t, f.admin("POST", "faq/import", with(map[string]any{"document": "faqs: [", "format": "yaml"})), http.StatusBadRequest, "invalid")
 	refused(t, f.admin("POST", "faq/import?reason=x", strings.Repeat("#", maxFAQBody/2+1), "Content-Type", "application/yaml"), http.StatusRequestEntityTooLarge, "too_large")
@@ -250,7 +261,7 @@ func TestAuthorsOfDifferentEntriesDoNotUndoEachOther(t *testing.T) {
 	var authors sync.WaitGroup
 	for i := range 4 {
 		authors.Go(func() {
-			if a := f.admin("PUT", fmt.Sprintf("faq/own%d", i), newEntry("x")); a.status != http.StatusOK {
+			if a := f.admin("PUT", fmt.Sprintf("faq/own%d", i), entryAsking([]string{fmt.Sprintf("question %d", i)}, "x")); a.status != http.StatusOK {
 				t.Errorf("%d %s", a.status, a.raw)
 			}
 		})
@@ -320,7 +331,8 @@ func TestMissedQuestionsBecomeEntriesAndPhrasings(t *testing.T) {
 	path := "faq/misses/" + keys[0] + "/entry"
 	refused(t, f.admin("POST", path, with(map[string]any{"entry": "parrots"})), http.StatusBadRequest, "invalid")
 	revisionOf(t, f.admin("POST", path, with(map[string]any{"entry": "parrots", "answers": map[string]any{"en": "No parrots."}, "intent": "other"})))
-	revisionOf(t, f.admin("POST", "faq/misses/"+keys[1]+"/entry", with(map[string]any{"entry": "parrots", "question": "你们卖猫吗"})))
+	refused(t, f.admin("POST", "faq/misses/"+keys[1]+"/entry", with(map[string]any{"entry": "parrots"})), http.StatusBadRequest, "invalid") // no answer in Chinese
+	revisionOf(t, f.admin("POST", "faq/misses/"+keys[1]+"/entry", with(map[string]any{"entry": "parrots", "question": "你们卖猫吗", "answers": map[string]any{"zh": "没有。"}})))
 	refused(t, f.admin("POST", path, with(map[string]any{"entry": "parrots"})), http.StatusNotFound, "not_found")
 	e, _ := f.faq("?limit=500").entry("parrots")
 	if !slices.Equal(e.Questions["en"], []string{"Do you sell parrots?"}) || !slices.Equal(e.Questions["zh"], []string{"你们卖猫吗"}) || e.Answers["en"] != "No parrots." {

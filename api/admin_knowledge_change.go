@@ -122,13 +122,19 @@ func documentBodyChecked(ctx huma.Context, next func(huma.Context)) {
 // readDocument checks a document as each process will when it is published.
 func readDocument(name, text string) (knowledge.Document, error) {
 	if err := knowledge.CheckName(name); err != nil {
-		return knowledge.Document{}, chat.Bad("name", "%s", err)
+		return knowledge.Document{}, chat.Bad("name", "%s", withoutCause(err, knowledge.ErrBounds))
 	}
 	d, err := knowledge.Read(name, strings.NewReader(text))
 	if err != nil {
-		return d, chat.Bad("text", "%s", err)
+		return d, chat.Bad("text", "%s", withoutCause(err, knowledge.ErrBounds))
 	}
 	return d, nil
+}
+
+// withoutCause is what an error says without the sentinel at its end, which tells its
+// reader nothing.
+func withoutCause(err, sentinel error) string {
+	return strings.TrimSuffix(err.Error(), ": "+sentinel.Error())
 }
 
 func (a *API) getDocument(ctx context.Context, in *getDocumentInput) (*documentOutput, error) {

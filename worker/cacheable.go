@@ -31,13 +31,22 @@ func Cacheable(t *chat.Ticket, history []chat.Event) bool {
 		return false
 	case t.Mood != "" && t.Mood != chat.MoodCalm, slices.ContainsFunc(t.Entities, owned):
 		return false
-	case slices.Contains(unshared, t.Intent), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
+	case slices.Contains(unshared, t.Intent), own.MatchString(t.Message), utf8.RuneCountInString(t.Message) > longestShared, personal(t.Message):
 		return false
 	}
 	return !slices.ContainsFunc(history, func(e chat.Event) bool {
 		return e.Kind == chat.KindMessage && (e.Who == chat.ByBot || e.Who == chat.ByHuman)
 	})
 }
+
+// own tells a question about the asker's own things: what belongs to them, what they have
+// done, how it stands with them. Others who ask the same mean theirs.
+var own = regexp.MustCompile(`(?i)\b(?:my|mine|our|ours|myself)\b|\bi(?:'| ?ha)(?:ve|d)\b|\bi[’']ve\b` +
+	`|\b(?:am|was|did|have|had|has|are|were) (?:i|we)\b|\b(?:i|we)(?: (?:just|already|never|only|still))? (?:am|was|were|did|had|paid|ordered|bought|sent|returned|got|received|placed|cancelled|canceled|signed|used|made|applied|asked|haven|didn|wasn|lost|forgot)` +
+	`|\bwhere(?: is|'s|’s) (?:it|the (?:order|parcel|package|refund|money))\b|\b(?:the|this|that) (?:order|parcel|package|refund)(?: has| is|'s)\b` +
+	`|\bw[oǒ] ?de\b` +
+	`|(?:我|俺|咱|本人|咱们|我们|我們|咱們|我家|家里)(?:自己)?(?:的|这|那|這|已|刚|剛|昨|前|上|今|没|沒|还|還|有|买|買|下|付|申|退|寄|收|订|訂|拍|交|用了|被|账|帐|帳|賬|号|订单|快递|包裹|货|東西|东西|钱|錢|积分|會員|会员|密码)` +
+	`|(?:订单|快递|包裹|退款|物流|訂單|快遞|包裹|貨|货|钱|款)(?:现在|到底|怎么|怎麼|咋|都|还|還|是不是|究竟)*(?:到哪|到了|没到|沒到|在哪|没收|到账|到帳|发了|發了|发货了|签收)`)
 
 // owned reports whether a thing that a message names makes it a matter of one customer, or
 // of one day. A sum does not.

@@ -48,6 +48,17 @@ func TestOnlyAQuestionOfManyIsCacheable(t *testing.T) {
 		"asked in anger":              {func(t *chat.Ticket) { t.Mood = chat.MoodAngry }, nil, false},
 		"a story":                     {func(t *chat.Ticket) { t.Message = strings.Repeat("so ", 120) }, nil, false},
 		"that has something to do":    {func(t *chat.Ticket) { t.Deed = &chat.Deed{} }, nil, false},
+		"about one's parcel":          {func(t *chat.Ticket) { t.Message = "when will my parcel arrive!" }, nil, false},
+		"about one's points":          {func(t *chat.Ticket) { t.Message = "我的积分还有多少!" }, nil, false},
+		"about one's account":         {func(t *chat.Ticket) { t.Message = "Is MY account blocked!" }, nil, false},
+		"about one's payment":         {func(t *chat.Ticket) { t.Message = "did my payment go through!" }, nil, false},
+		"about what one has done":     {func(t *chat.Ticket) { t.Message = "I already paid, what now" }, nil, false},
+		"about one's state":           {func(t *chat.Ticket) { t.Message = "am I a member" }, nil, false},
+		"about a parcel under way":    {func(t *chat.Ticket) { t.Message = "快递到哪了" }, nil, false},
+		"about what one bought":       {func(t *chat.Ticket) { t.Message = "我买的台灯保修多久" }, nil, false},
+		"in pinyin about one's own":   {func(t *chat.Ticket) { t.Message = "wo de kuai di dao na li le" }, nil, false},
+		"of somebody who would":       {func(t *chat.Ticket) { t.Message = "How do I return a lamp, and can I pay cash?" }, nil, true},
+		"of somebody who wants":       {func(t *chat.Ticket) { t.Message = "我想退货怎么操作" }, nil, true},
 		"with numbers that say a lot": {func(t *chat.Ticket) { t.Message = "size 40 or 41, 2 of them?" }, nil, true},
 	} {
 		ticket := general

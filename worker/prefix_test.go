@@ -15,7 +15,7 @@ import (
 func TestPromptsOfALanguageBeginAlike(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{chat.Chinese, chat.English} {
-		m := &script{steps: []llms.ContentChoice{{Content: "Yes."}}}
+		m := &script{steps: []llms.ContentChoice{{Content: "OK."}}}
 		w, ctx := withTools(t, m, 6, func(http.ResponseWriter, *http.Request) {}, "one", "two", "three")
 		for _, q := range []chat.Question{
 			{Ticket: chat.Ticket{ID: "t1", Tenant: "a", Session: "s1", Message: "one?"}},

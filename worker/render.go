@@ -8,6 +8,8 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
 )
 
 // newPolicy returns what a reply's HTML may hold: text structure and links, no images,
@@ -27,6 +29,27 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
+// newMarkdown returns what reads a reply's Markdown: without blocks of HTML, so that the
+// words between a model's tags stay words. The tags themselves are left out.
+func newMarkdown() goldmark.Markdown {
+	blocks := parser.WithBlockParsers(
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(parser.NewListParser(), 300),
+		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	)
+	return goldmark.New(goldmark.WithParser(parser.NewParser(
+		blocks,
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)))
+}
+
 // turns are marks that have text run the other way: they make a link look like another one.
 var turns = strings.NewReplacer(
 	"\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "",
@@ -37,7 +60,7 @@ var turns = strings.NewReplacer(
 func (w *Worker) render(markdown string) string {
 	markdown = turns.Replace(markdown)
 	var out bytes.Buffer
-	if err := goldmark.Convert([]byte(markdown), &out); err != nil {
+	if err := w.markdown.Convert([]byte(markdown), &out); err != nil {
 		return html.EscapeString(markdown)
 	}
 	return strings.TrimSpace(w.policy.Sanitize(out.String()))

@@ -118,20 +118,23 @@ func TestRenderingKeepsStructureAndLinks(t *testing.T) {
 	const rel = `rel="nofollow noreferrer noopener" target="_blank"`
 	w := newWorker(t, nil, Config{})
 	for markdown, want := range map[string]string{
-		"":                                  "",
-		"hello":                             "<p>hello</p>",
-		"**粗体** *斜体*":                       "<p><strong>粗体</strong> <em>斜体</em></p>",
-		"1 < 2 & 3":                         "<p>1 &lt; 2 &amp; 3</p>",
-		"- a\n- b":                          "<ul>\n<li>a</li>\n<li>b</li>\n</ul>",
-		"1. a":                              "<ol>\n<li>a</li>\n</ol>",
-		"> q":                               "<blockquote>\n<p>q</p>\n</blockquote>",
-		"`x`":                               "<p><code>x</code></p>",
-		"```go\nx < y\n```":                 "<pre><code>x &lt; y\n</code></pre>",
-		"line\\\nbreak":                     "<p>line<br>\nbreak</p>",
-		"[订单](https://x.example/a?b=1&c=2)": `<p><a href="https://x.example/a?b=1&amp;c=2" ` + rel + `>订单</a></p>`,
-		"[mail](mailto:a@x.example)":        `<p><a href="mailto:a@x.example" rel="nofollow noreferrer">mail</a></p>`,
-		"[call](tel:+8613800138000)":        `<p><a href="tel:+8613800138000" rel="nofollow noreferrer">call</a></p>`,
-		"<https://x.example>":               `<p><a href="https://x.example" ` + rel + `>https://x.example</a></p>`,
+		"":                                      "",
+		"hello":                                 "<p>hello</p>",
+		"**粗体** *斜体*":                           "<p><strong>粗体</strong> <em>斜体</em></p>",
+		"1 < 2 & 3":                             "<p>1 &lt; 2 &amp; 3</p>",
+		"- a\n- b":                              "<ul>\n<li>a</li>\n<li>b</li>\n</ul>",
+		"1. a":                                  "<ol>\n<li>a</li>\n</ol>",
+		"> q":                                   "<blockquote>\n<p>q</p>\n</blockquote>",
+		"`x`":                                   "<p><code>x</code></p>",
+		"```go\nx < y\n```":                     "<pre><code>x &lt; y\n</code></pre>",
+		"line\\\nbreak":                         "<p>line<br>\nbreak</p>",
+		"[订单](https://x.example/a?b=1&c=2)":     `<p><a href="https://x.example/a?b=1&amp;c=2" ` + rel + `>订单</a></p>`,
+		"[mail](mailto:a@x.example)":            `<p><a href="mailto:a@x.example" rel="nofollow noreferrer">mail</a></p>`,
+		"[call](tel:+8613800138000)":            `<p><a href="tel:+8613800138000" rel="nofollow noreferrer">call</a></p>`,
+		"<p>Your order has shipped</p>":         "<p>Your order has shipped</p>",
+		"Hello\n<div>**in** between</div>\nbye": "<p>Hello\n<strong>in</strong> between\nbye</p>",
+		"<div>\n- one\n- two\n</div>":           "<p></p>\n<ul>\n<li>one</li>\n<li>two\n</li>\n</ul>",
+		"<https://x.example>":                   `<p><a href="https://x.example" ` + rel + `>https://x.example</a></p>`,
 	} {
 		if got := w.render(markdown); got != want {
 			t.Errorf("%q renders to\n%s, want\n%s", markdown, got, want)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/yuin/goldmark"
 
 	"sluice/internal/cache"
 	"sluice/internal/chat"
@@ -71,9 +72,10 @@ func (c Config) Validate() error {
 
 // Worker makes answers with one model. It is safe for concurrent use.
 type Worker struct {
-	cfg    Config
-	model  llms.Model
-	policy *bluemonday.Policy
+	cfg      Config
+	model    llms.Model
+	policy   *bluemonday.Policy
+	markdown goldmark.Markdown
 
 	templates templates
 	memory    *memory                       // nil: nothing is kept
@@ -92,7 +94,7 @@ func New(model llms.Model, cfg Config) (*Worker, error) {
 	if cfg.MaxSteps == nil {
 		cfg.MaxSteps = func() int { return defaultSteps }
 	}
-	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), templates: newTemplates(cfg.Templates)}
+	w := &Worker{cfg: cfg, model: model, policy: newPolicy(), markdown: newMarkdown(), templates: newTemplates(cfg.Templates)}
 	w.prompts = w.promptVersions()
 	var err error
 	if cfg.Retrieval != nil {

@@ -120,7 +120,7 @@ func TestPromptSpeaksTheTicketsLanguage(t *testing.T) {
 		{chat.Chinese, map[string]string{chat.Chinese: "own"}, "own"},
 		{chat.English, map[string]string{chat.Chinese: "own"}, promptEnglish},
 	} {
-		m := &model{pieces: []string{"yes"}}
+		m := &model{pieces: []string{"OK"}}
 		w := newWorker(t, m, Config{Prompts: c.prompts, MaxTokens: 77})
 		if _, err := w.Answer(t.Context(), chat.Question{Ticket: chat.Ticket{Language: c.language}}, chat.Effort{Route: chat.RouteAgent}, func(string) {}); err != nil {
 			t.Fatal(err)

@@ -20,10 +20,12 @@ const (
 // Letters that a text is judged by; a Han character says as much as hanLetters of them.
 // pure letters of the right script are enough to go on where there are no others, since the
 // customer waits for the first word, and sure where there are; many decide in any case, and
-// few decide at the end of a text. What holds hardly any is not held back beyond longest bytes.
+// few decide at the end of a text, least where it has none of the right script. What holds hardly any is not held back beyond longest bytes.
 const (
 	hanLetters = 4
 	pure       = 8
+	pureHan    = 12 // a third character: Japanese sentences begin with two as well
+	least      = 4
 	sure       = 24
 	many       = 40
 	few        = 16
@@ -38,7 +40,9 @@ func writingOf(text, language string, ended bool) writing {
 	switch {
 	case other >= many && own*8 <= other, ended && other >= few && own*8 <= other:
 		return wrong
-	case own >= pure && other == 0, own >= sure && own*2 >= other, own+other >= 2*many, ended, len(text) >= longest:
+	case ended && own == 0 && (other >= least || language == chat.Chinese && isPlain(text)):
+		return wrong
+	case own >= pureOf(language) && other == 0, own >= sure && own*2 >= other, own+other >= 2*many, ended, len(text) >= longest:
 		return right
 	}
 	return unclear
@@ -46,7 +50,7 @@ func writingOf(text, language string, ended bool) writing {
 
 // letters counts those of the language and of others.
 func letters(text, language string) (own, other int) {
-	han, latin, rest := 0, 0, 0
+	han, latin, rest, kana := 0, 0, 0, 0
 	for i := 0; i < len(text); {
 		if end := skipped(text, i); end > i {
 			i = end
@@ -63,13 +67,40 @@ func letters(text, language string) (own, other int) {
 			}
 		case unicode.IsLetter(r):
 			rest += hanLetters / 2
+			if unicode.Is(unicode.Hiragana, r) {
+				kana++
+			}
 		}
 		i += size
+	}
+	if kana > 1 && kana*hanLetters*3 >= han { // sentences of Japanese
+		han, rest = 0, rest+han
 	}
 	if language == chat.Chinese {
 		return han, latin + rest
 	}
 	return latin, han + rest
+}
+
+func pureOf(language string) int {
+	if language == chat.Chinese {
+		return pureHan
+	}
+	return pure
+}
+
+// plainWords are English answers that a capital does not make a name.
+const plainWords = " done yes no sure hello hi thanks sorry shipped delivered refunded cancelled canceled confirmed received understood noted welcome certainly absolutely great perfect resolved approved completed "
+
+// isPlain reports whether a text has no other words than these.
+func isPlain(text string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, w := range words {
+		if !strings.Contains(plainWords, " "+strings.ToLower(w)+" ") {
+			return false
+		}
+	}
+	return len(words) > 0
 }
 
 // quotes open and close what is quoted: code, and the names of things.
@@ -104,14 +135,14 @@ func word(text, language string) (count, size int) {
 		case unicode.IsDigit(r) || r == '@' || r == '_' || r == '/' || r == '.' && inWord(text, size+1):
 			common = false
 		case r != '\'' && r != '-':
-			if !common {
+			if !common || strings.HasPrefix(text[size:], "://") || strings.EqualFold(text[:size], "ok") || strings.EqualFold(text[:size], "okay") {
 				count = 0
 			}
 			return count, size
 		}
 		size += n
 	}
-	if !common {
+	if !common || strings.EqualFold(text, "ok") || strings.EqualFold(text, "okay") {
 		count = 0
 	}
 	return count, size

@@ -22,12 +22,12 @@ func Language(text, locale string) string {
 
 // Spoken returns the language in which the writer of text is answered: that of the text,
 // then that of the locale which the caller named. It is empty where neither says: the
-// text is a number, a code, a sign or an "ok", and the locale is none.
+// text is a number, a code, a product ("iPhone 15"), a sign or an "ok", and the locale is none.
 //
 // A text with Chinese words is Chinese, in simplified or traditional characters, also
 // where most of it is Latin: mixed messages come from people who read Chinese. Only one
 // whose sentences are Latin and whose Han characters are few and no sentence (a product's
-// name) is English, and so is one in Japanese. Any other script is answered in English.
+// name) is English, and so is one in Japanese. Pinyin is Chinese. Any other script is answered in English.
 func Spoken(text, locale string) string {
 	var c counts
 	for i := 0; i < len(text); {
@@ -63,12 +63,17 @@ type counts struct {
 	han, kana, other int
 	grammar          bool // a Han character that sentences are made with
 	words            int  // Latin words that are no codes
+	names            int  // of them those with a capital at the beginning alone
+	products         int  // words such as iPhone: with a capital behind a small letter
+	pinyin           int  // of the words those that are read as Chinese
+	sure             bool // one of them can be nothing else
 }
 
 // word counts the Latin word that text begins with and returns its length in bytes. One
 // with a digit is a code, and "ok" is said in every language.
 func (c *counts) word(text string) int {
 	digits, n := false, 0
+	capitals, inner := 0, false
 	for n < len(text) {
 		r, size := rune(text[n]), 1
 		if r >= utf8.RuneSelf {
@@ -79,10 +84,24 @@ func (c *counts) word(text string) int {
 			break
 		}
 		digits = digits || digit
+		if 'A' <= r && r <= 'Z' {
+			capitals++
+			inner = inner || n > 0 && 'a' <= text[n-1] && text[n-1] <= 'z'
+		}
 		n += size
 	}
-	if !digits && !strings.EqualFold(text[:n], "ok") && !strings.EqualFold(text[:n], "okay") {
+	switch word := text[:n]; {
+	case digits, strings.EqualFold(word, "ok"), strings.EqualFold(word, "okay"):
+	case inner:
+		c.products++
+	default:
 		c.words++
+		if capitals == 1 && 'A' <= word[0] && word[0] <= 'Z' {
+			c.names++
+		}
+		if capitals == 0 || len(word) > 1 && c.words == 1 && c.names == 1 {
+			c.spelt(strings.ToLower(word), capitals)
+		}
 	}
 	return n
 }
@@ -111,6 +130,10 @@ func (c *counts) language() string {
 		return English
 	case c.han > 0 && (c.grammar || c.words < 4 || c.han*2 >= c.words):
 		return Chinese
+	case c.other == 0 && c.kana == 0 && c.isPinyin():
+		return Chinese
+	case c.products > 0 && c.names == c.words && c.other == 0 && c.kana == 0: // "iPhone 15 Pro"
+		return ""
 	case c.words > 0 || c.other > 0 || c.kana > 0:
 		return English
 	}

@@ -114,6 +114,25 @@ func TestLanguage(t *testing.T) {
 		{"12345", "yue", Chinese},
 		{"don't", "zh", English},
 		{"ça va", "", English},
+		{"zhuan ren gong", "", Chinese},
+		{"zhuanrengong", "en", Chinese},
+		{"Zhuan ren gong", "", Chinese},
+		{"wo de kuai di dao na li le", "", Chinese},
+		{"wo de kuaidi dao nali le", "", Chinese},
+		{"bu yao tui kuan", "", Chinese},
+		{"tuikuan", "", Chinese},
+		{"wo yao tuikuan MH2611280012", "", Chinese},
+		{"change", "zh", English},
+		{"guarantee", "zh", English},
+		{"Xiaomi", "zh", English},
+		{"can he make me one", "zh", English},
+		{"same size", "zh", English},
+		{"banana cake", "zh", English},
+		{"like a long line", "zh", English},
+		{"take the bus to Beijing", "zh", English},
+		{"I want to change my name", "zh", English},
+		{"Huawei or Xiaomi", "zh", English},
+		{"iPhone case please", "zh", English},
 	} {
 		if got := Language(c.text, c.locale); got != c.want {
 			t.Errorf("language of %q with locale %q = %s, want %s", c.text, c.locale, got, c.want)
@@ -123,7 +142,7 @@ func TestLanguage(t *testing.T) {
 
 func TestSpokenIsEmptyWhereNobodySays(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "12345", "MH2611280012", "😀👍", "???", "ok", "OK!", "+86 138"} {
+	for _, text := range []string{"", "12345", "MH2611280012", "😀👍", "???", "ok", "OK!", "+86 138", "SF1234567890", "iPhone 15", "iPhone 15 Pro Max", "MacBook"} {
 		if got := Spoken(text, ""); got != "" {
 			t.Errorf("%q is spoken in %s", text, got)
 		}

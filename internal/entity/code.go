@@ -15,6 +15,9 @@ func (s *scan) word(i int) int {
 	if end := s.mail(i); end > 0 {
 		return end
 	}
+	if end := s.account(i); end > 0 {
+		return end
+	}
 	end := alphanumeric(s.text, i)
 	letters := i
 	for letters < end && letter(s.text[letters]) {
@@ -27,6 +30,9 @@ func (s *scan) word(i int) int {
 		if to := s.dashedCode(i, end); to > 0 {
 			return to
 		}
+	}
+	if to := s.spaced(i, end); to > 0 {
+		return to
 	}
 	if end-i > 14 {
 		return end
@@ -69,6 +75,8 @@ func (s *scan) code(i, end int) int {
 		return s.add(Paper, code, i, end)
 	case numbers == len(tail) && isMobile(tail) && (lead >= 3 || s.text[i] >= 'a'):
 		return s.add(chat.EntityPhone, tail, i+lead, end)
+	case lead >= 3 && len(tail) > 11 && numbers == 11 && numeric(tail[:11]) && isMobile(tail[:11]):
+		return s.add(chat.EntityPhone, tail[:11], i+lead, i+lead+11)
 	case near == cuePaper && lead <= 2 && numbers >= 6 && len(code) >= 7 && len(code) <= 10:
 		return s.add(Paper, code, i, end)
 	case isTracking(code) && !s.firm(i, cueOrder):
@@ -78,8 +86,30 @@ func (s *scan) code(i, end int) int {
 	case lead >= 1 && lead <= 4 && numbers == len(tail) && numbers >= 6 && len(code) <= 24,
 		near == cueOrder && len(code) >= 5 && numbers >= 3:
 		return s.add(chat.EntityOrder, code, i, end)
+	case near == cueParcel && numbers >= 6 && len(code) >= 8:
+		return s.add(chat.EntityTracking, code, i, end)
 	}
 	return end
+}
+
+// spaced takes an order such as MH 2611 280 001, whose capitals end at letters, right after
+// the word for it, or returns 0.
+func (s *scan) spaced(i, letters int) int {
+	if !s.firm(i, cueOrder) || s.near(i) != cueOrder || letters-i < 2 || letters-i > 4 || strings.ToUpper(s.text[i:letters]) != s.text[i:letters] ||
+		letters+1 >= len(s.text) || s.text[letters] != ' ' || !digit(s.text[letters+1]) {
+		return 0
+	}
+	groups := groupsAt(s.text, letters+1)
+	n, total := 0, 0
+	for n < len(groups) && total < 6 || n > 0 && n < len(groups) && groups[n].end-groups[n].start <= 4 && total+groups[n].end-groups[n].start <= 14 {
+		total += groups[n].end - groups[n].start
+		n++
+	}
+	if number := join(s.text, groups[:n]); total < 6 || total > 20 || !numeric(number) || isMobile(number) {
+		return 0
+	}
+	end := groups[n-1].end
+	return s.add(chat.EntityOrder, s.text[i:letters]+join(s.text, groups[:n]), i, end)
 }
 
 // isTracking knows the numbers of carriers, in capitals.

@@ -14,7 +14,9 @@ const (
 	cueNone cue = iota
 	cueOrder
 	cueTracking
+	cueParcel // a parcel, which people name by its order as well
 	cuePhone
+	cueOwn // "my number", which is a phone where it looks like one
 	cueCard
 	cuePaper
 	cueAmount
@@ -22,7 +24,7 @@ const (
 )
 
 func (c cue) entity() chat.EntityKind {
-	if c == cueTracking {
+	if c == cueTracking || c == cueParcel {
 		return chat.EntityTracking
 	}
 	return chat.EntityOrder
@@ -31,8 +33,8 @@ func (c cue) entity() chat.EntityKind {
 // cues by word, in lower case.
 var cues = map[string]cue{
 	"order": cueOrder, "orders": cueOrder, "ordernumber": cueOrder, "orderno": cueOrder, "dingdan": cueOrder,
-	"tracking": cueTracking, "parcel": cueTracking, "package": cueTracking, "shipment": cueTracking, "waybill": cueTracking, "awb": cueTracking,
-	"consignment": cueTracking, "ups": cueTracking, "fedex": cueTracking, "dhl": cueTracking, "usps": cueTracking, "ems": cueTracking, "kuaidi": cueTracking,
+	"tracking": cueTracking, "parcel": cueParcel, "package": cueParcel, "shipment": cueParcel, "waybill": cueTracking, "awb": cueTracking,
+	"consignment": cueTracking, "ups": cueTracking, "fedex": cueTracking, "dhl": cueTracking, "usps": cueTracking, "ems": cueTracking, "kuaidi": cueParcel,
 	"phone": cuePhone, "mobile": cuePhone, "tel": cuePhone, "telephone": cuePhone, "cell": cuePhone, "cellphone": cuePhone, "call": cuePhone,
 	"contact": cuePhone, "whatsapp": cuePhone, "fax": cuePhone, "landline": cuePhone, "text": cuePhone, "dianhua": cuePhone, "shouji": cuePhone, "reach": cuePhone,
 	"card": cueCard, "visa": cueCard, "mastercard": cueCard, "amex": cueCard, "debit": cueCard, "credit": cueCard, "unionpay": cueCard,
@@ -48,8 +50,8 @@ var hanCues = map[string][]struct {
 	cue  cue
 }{
 	"订": {{"订单", cueOrder}}, "訂": {{"訂單", cueOrder}}, "单": {{"单号", cueOrder}}, "單": {{"單號", cueOrder}},
-	"运": {{"运单", cueTracking}}, "運": {{"運單", cueTracking}}, "快": {{"快递", cueTracking}, {"快遞", cueTracking}},
-	"物": {{"物流", cueTracking}}, "包": {{"包裹", cueTracking}}, "顺": {{"顺丰", cueTracking}}, "圆": {{"圆通", cueTracking}},
+	"运": {{"运单", cueTracking}}, "運": {{"運單", cueTracking}}, "快": {{"快递", cueParcel}, {"快遞", cueParcel}},
+	"物": {{"物流", cueParcel}}, "包": {{"包裹", cueParcel}}, "顺": {{"顺丰", cueTracking}}, "圆": {{"圆通", cueTracking}},
 	"中": {{"中通", cueTracking}}, "韵": {{"韵达", cueTracking}}, "申": {{"申通", cueTracking}},
 	"手": {{"手机", cuePhone}, {"手機", cuePhone}}, "电": {{"电话", cuePhone}, {"电邮", cueOther}}, "電": {{"電話", cuePhone}},
 	"座": {{"座机", cuePhone}}, "联": {{"联系", cuePhone}}, "聯": {{"聯繫", cuePhone}, {"聯絡", cuePhone}}, "传": {{"传真", cuePhone}}, "热": {{"热线", cuePhone}},
@@ -71,7 +73,11 @@ func (s *scan) heed(word string, start, end int) {
 		s.cueEnd = end
 		return
 	}
-	if c, is := cues[word]; is {
+	c, is := cues[word]
+	if word == "number" && strings.HasSuffix(strings.ToLower(s.text[max(0, start-3):start]), "my ") {
+		c, is = cueOwn, true
+	}
+	if is {
 		s.cue, s.cueEnd = c, end
 	}
 }
@@ -82,8 +88,9 @@ func (s *scan) heedHan(i int) int {
 	for _, c := range hanCues[char] {
 		if strings.HasPrefix(s.text[i:], c.word) {
 			if c.word == "单号" || c.word == "單號" {
-				if s.cue == cueTracking && s.cueEnd == i { // 快递单号
-					break
+				if (s.cue == cueTracking || s.cue == cueParcel) && s.cueEnd == i { // 快递单号
+					s.cue, s.cueEnd = cueTracking, i+len(c.word)
+					return s.cueEnd
 				}
 			}
 			s.cue, s.cueEnd = c.cue, i+len(c.word)

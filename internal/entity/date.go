@@ -197,6 +197,9 @@ func (s *scan) han(i int) int {
 	if end := s.heedHan(i); end > 0 {
 		return end
 	}
+	if end := s.spoken(i); end > 0 {
+		return end
+	}
 	if end := s.numerals(i); end > 0 {
 		return end
 	}

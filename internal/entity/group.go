@@ -12,8 +12,8 @@ const (
 	maxDigits = 24
 )
 
-// groupsAt returns the groups from i on that a blank, a dash, a point, or one of these and
-// a parenthesis parts. The first one is always there, however long it is; at most one of
+// groupsAt returns the groups from i on that a blank, a dash, a point, a slash, or one of
+// these and a parenthesis parts. The first one is always there, however long it is; at most one of
 // them is a single digit.
 func groupsAt(text string, i int) []group {
 	groups := make([]group, 0, maxGroups)
@@ -33,7 +33,7 @@ func groupsAt(text string, i int) []group {
 		}
 		groups = append(groups, group{i, end})
 		next := end
-		for next < len(text) && next-end < 2 && strings.IndexByte(" -.()", text[next]) >= 0 {
+		for next < len(text) && next-end < 2 && strings.IndexByte(" -.()/", text[next]) >= 0 {
 			next++
 		}
 		if next == end || next == len(text) || !digit(text[next]) {

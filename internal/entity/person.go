@@ -16,7 +16,7 @@ func (s *scan) personal(groups []group, near cue) chat.EntityKind {
 	number := join(s.text, groups)
 	// A number that is called an order or a parcel is one, unless it is written as no such
 	// number is.
-	called := len(groups) == 1 && s.firm(at, cueOrder, cueTracking)
+	called := len(groups) == 1 && s.firm(at, cueOrder, cueTracking, cueParcel)
 	switch {
 	case n == 18 && (isPaper(number) || near == cuePaper && !called):
 		return Paper

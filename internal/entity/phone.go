@@ -2,6 +2,7 @@ package entity
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"sluice/internal/chat"
 )
@@ -22,8 +23,21 @@ func (s *scan) isPhone(number string, groups []group, near cue, called bool) boo
 		return true
 	case isAmerican(number, groups):
 		return true
+	case n == 10 && !many && number[0] >= '2' && number[3] >= '2' && (near == cueOwn || mine(s.text[groups[0].end:])):
+		return !called
 	}
 	return near == cuePhone && !called && groups[0].end-groups[0].start >= 2
+}
+
+// mine reports whether what follows a number calls it its writer's phone.
+func mine(after string) bool {
+	after = strings.ToLower(strings.TrimLeft(after[:min(len(after), 40)], " ,"))
+	for _, says := range [...]string{"is my number", "is my phone", "is my cell", "is my mobile", "is my telephone", "is the number to call", "is a good number", "(mobile", "(cell", "(phone"} {
+		if strings.HasPrefix(after, says) {
+			return true
+		}
+	}
+	return false
 }
 
 // isMobile tells a Chinese mobile phone.
@@ -58,6 +72,35 @@ func isAmerican(number string, groups []group) bool {
 		return false
 	}
 	return number[0] >= '2' && number[3] >= '2'
+}
+
+// spoken takes a mobile phone in Chinese numerals that begins at i and returns its end, or 0.
+func (s *scan) spoken(i int) int {
+	number, end := make([]byte, 0, 12), i
+	for end < len(s.text) && len(number) < 12 {
+		r, size := utf8.DecodeRuneInString(s.text[end:])
+		d, _ := numeralOf(r)
+		if r == '幺' {
+			d = 1
+		}
+		if r == ' ' || r == '-' {
+			d = -2
+		}
+		if d == -1 || d == -2 && len(number) == 0 {
+			break
+		}
+		if d >= 0 {
+			number = append(number, '0'+byte(d))
+		}
+		end += size
+	}
+	if !isMobile(string(number)) {
+		return 0
+	}
+	for s.text[end-1] == ' ' || s.text[end-1] == '-' {
+		end--
+	}
+	return s.add(chat.EntityPhone, string(number), i, end)
 }
 
 // phoneSign takes a number that begins with a plus or a parenthesis.

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain brings full-width letters, digits and signs, all kinds of dashes and blanks to
-// ASCII and takes out what nobody sees, such as the marks that phones put around a copied
+// plain brings full-width letters, digits and signs, digits of other scripts, all kinds of
+// dashes and blanks to ASCII and takes out what nobody sees, such as the marks that phones put around a copied
 // number. pieces tell where the plain text stands in the given one.
 func plain(text string) (out string, pieces []piece) {
 	i := odd(text, 0)
@@ -58,7 +58,7 @@ func odd(text string, i int) int {
 			continue
 		}
 		switch text[i] {
-		case 0xc2, 0xcb, 0xd8, 0xdb, 0xdc, 0xe0, 0xe1, 0xe2, 0xef, 0xf0, 0xf3:
+		case 0xc2, 0xcb, 0xd8, 0xd9, 0xdb, 0xdf, 0xdc, 0xe0, 0xe1, 0xe2, 0xef, 0xf0, 0xf3:
 			return i
 		case 0xe3:
 			if strings.HasPrefix(text[i:], "\u3000") {
@@ -77,6 +77,11 @@ func narrow(r rune) (byte, bool) {
 		return '-', true
 	case r == '\u3000', r == '\u00a0', r == '\u202f', r >= '\u2000' && r <= '\u200a':
 		return ' ', true
+	}
+	for _, digits := range unicode.Nd.R16 { // digits of other scripts stand in blocks of ten
+		if rune(digits.Lo) <= r && r <= rune(digits.Hi) && r >= utf8.RuneSelf {
+			return '0' + byte((r-rune(digits.Lo))%10), true
+		}
 	}
 	return 0, false
 }

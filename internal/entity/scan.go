@@ -28,6 +28,8 @@ func (s *scan) run() {
 			i = s.phoneSign(i)
 		case c >= 0xe4 && c <= 0xe9 && i+2 < len(s.text):
 			i = s.han(i)
+		case c == '@':
+			i = max(i+1, s.wideMail(i))
 		default:
 			i = s.sign(i)
 		}
@@ -87,11 +89,11 @@ func (s *scan) chain(i int) int {
 	kind := chat.EntityKind("")
 	switch near := s.near(i); {
 	case n < 4:
-	case near == cueOrder && n <= 30, near == cueTracking && n <= 30 && n >= 8:
+	case near == cueOrder && n <= 30, (near == cueTracking || near == cueParcel) && n <= 30 && n >= 8:
 		kind = near.entity()
 	case n >= 6 && n <= 30 && ordered(s.text[g.end:]):
 		kind = chat.EntityOrder
-	case n >= 14 && n <= 24 && near != cueTracking:
+	case n >= 14 && n <= 24:
 		kind = chat.EntityOrder
 	}
 	if kind == "" {

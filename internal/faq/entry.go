@@ -48,7 +48,7 @@ func Check(entries []Entry) error {
 			return &Fault{Entry: e.ID, Field: "id", Reason: "is there twice"}
 		}
 		seen[e.ID] = true
-		if err := e.Check(); err != nil {
+		if err := e.check(); err != nil {
 			return err
 		}
 		for _, questions := range e.Questions {
@@ -61,8 +61,22 @@ func Check(entries []Entry) error {
 	return nil
 }
 
-// Check says which field of an entry is wrong, as a *Fault, or nil.
+// Check says which field of an entry is wrong, as a *Fault, or nil. Whoever asks in a
+// language must be answered in it; lists that were stored before that was asked for still
+// hold.
 func (e Entry) Check() error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	for _, language := range e.Languages() {
+		if len(e.Questions[language]) > 0 && e.Answers[language] == "" {
+			return &Fault{Entry: e.ID, Field: "answers." + language, Reason: "must be given: there are questions in " + language}
+		}
+	}
+	return nil
+}
+
+func (e Entry) check() error {
 	fault := func(field, format string, args ...any) error {
 		return &Fault{Entry: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
 	}
@@ -102,7 +116,13 @@ func strange(r rune) bool {
 
 // unfit says what is wrong with a text, or nothing.
 func unfit(what, text string, most int) string {
-	if n := utf8.RuneCountInString(text); n > most || strings.TrimSpace(text) == "" || !utf8.ValidString(text) {
+	if !utf8.ValidString(text) {
+		return what + " must be valid UTF-8"
+	}
+	if strings.ContainsRune(text, 0) {
+		return what + " must not hold NUL"
+	}
+	if n := utf8.RuneCountInString(text); n > most || strings.TrimSpace(text) == "" {
 		return fmt.Sprintf("%s has %d characters, must be 1 to %d and not blank", what, n, most)
 	}
 	return ""

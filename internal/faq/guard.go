@@ -62,15 +62,17 @@ func bordered(list string) []string {
 // with both stands on neither.
 type sides struct {
 	left, right uint64
-	numbers     int // 1: they go up from the first to the last; -1: down; 0: neither
+	does, not   uint64 // actions that the text names, and that it does not want
+	numbers     int    // 1: they go up from the first to the last; -1: down; 0: neither
 }
 
 func (s sides) against(o sides) bool {
-	return s.left&o.right|s.right&o.left != 0 || s.numbers*o.numbers < 0
+	return s.left&o.right|s.right&o.left|s.not&o.does|s.does&o.not != 0 || s.numbers*o.numbers < 0
 }
 
 func (g *guard) sides(plain string) sides {
 	s := sides{numbers: direction(plain)}
+	s.does, s.not = actions(plain)
 	for i, pair := range g.pairs {
 		a, b := anyIn(plain, pair[0]), anyIn(plain, pair[1])
 		if a && !b {

@@ -91,6 +91,7 @@ func TestFaultsNameTheirFields(t *testing.T) {
 		"answers":         func(e *Entry) { e.Answers = nil },
 		"questions.en[1]": func(e *Entry) { e.Questions[chat.English] = []string{"a question", " "} },
 		"answers.zh":      func(e *Entry) { e.Answers[chat.Chinese] = "" },
+		"answers.en":      func(e *Entry) { e.Answers = map[string]string{chat.Chinese: "自己的"} },
 	} {
 		e := good.Clone()
 		change(&e)

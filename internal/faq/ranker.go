@@ -162,7 +162,7 @@ func (r ranking) signals(wanted float64) signals {
 }
 
 // An entry leans to a side on which at least this many of its phrasings stand, and not
-// many stand on the other.
+// many stand on the other; and so it does what they do.
 const (
 	leanFrom  = 2
 	leanTimes = 4
@@ -170,12 +170,13 @@ const (
 
 // lean needs the phrasings of an entry side by side.
 func lean(entries int, all []phrasing) []sides {
-	var left, right [maxPairs]int
+	var left, right, does [maxPairs]int
 	of := make([]sides, entries)
 	for i, p := range all {
 		for b := range maxPairs {
 			left[b] += int(p.sides.left >> b & 1)
 			right[b] += int(p.sides.right >> b & 1)
+			does[b] += int(p.sides.does >> b & 1)
 		}
 		if i+1 < len(all) && all[i+1].entry == p.entry {
 			continue
@@ -187,8 +188,11 @@ func lean(entries int, all []phrasing) []sides {
 			if right[b] >= leanFrom && right[b] >= leanTimes*left[b] {
 				of[p.entry].right |= 1 << b
 			}
+			if does[b] >= leanFrom {
+				of[p.entry].does |= 1 << b
+			}
 		}
-		left, right = [maxPairs]int{}, [maxPairs]int{}
+		left, right, does = [maxPairs]int{}, [maxPairs]int{}, [maxPairs]int{}
 	}
 	return of
 }

@@ -20,7 +20,7 @@ faqs:
         - when do you open
         - opening hours
   - id: money
-    answer: "In ten days."
+    answer: {zh: 十天内, en: In ten days.}
     questions: [when is my refund due, 退款多久]
 `
 
@@ -39,7 +39,7 @@ func TestYAMLIsRead(t *testing.T) {
 		{
 			ID:        "money",
 			Questions: map[string][]string{chat.Chinese: {"退款多久"}, chat.English: {"when is my refund due"}},
-			Answers:   map[string]string{chat.English: "In ten days."},
+			Answers:   map[string]string{chat.Chinese: "十天内", chat.English: "In ten days."},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -82,6 +82,10 @@ func TestFaultsNameTheFileAndTheLine(t *testing.T) {
 		{"faqs:\n - id: a\n   answer: {fr: x}\n   questions: [y]", `faq.yaml:3: unknown key "fr"`},
 		{"faqs:\n - id: a\n   priority: high\n   answer: x\n   questions: [y]", "faq.yaml:3: priority must be a whole number"},
 		{"faqs:\n - id: a\n   answer: x\n   questions: [" + strings.Repeat("y", MaxQuestion+1) + "]", `faq.yaml:2: entry "a": question has 501 characters`},
+		{"faqs:\n - id: a\n   answer: {en: x}\n   questions: [几点开门]", `faq.yaml:2: entry "a": must be given: there are questions in zh`},
+		{"faqs:\n - {id: a, answer: x, questions: [y]}\n - {id: b, answer: x, questions: [z, 'Y?']}", `faq.yaml:3: entry "b": is a question of entry "a" too`},
+		{"faqs:\n - id: a\n   answer: x\n   questions: [\"y\\0\"]", `faq.yaml:2: entry "a": question must not hold NUL`},
+		{head + "a,en,\xc4\xe3,x,\n", `faq.csv:2: entry "a": question must be valid UTF-8`},
 		{"faqs: 3", "faq.yaml:1: must be a list"},
 		{"faqs:\n - 3", "faq.yaml:2: must be a mapping"},
 		{"faqs: []", "0 entries"},

@@ -83,6 +83,10 @@ func (d *document) finish(entries []Entry) ([]Entry, error) {
 	if err := Check(entries); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
+	d.checkTwins(entries)
+	if len(d.faults) > 0 {
+		return nil, errors.Join(d.faults...)
+	}
 	return entries, nil
 }
 

@@ -83,7 +83,11 @@ func (c *Classifier) Classify(text string) Result {
 	if c.model == nil {
 		return c.byPattern(text)
 	}
-	return c.weigh(c.model.read(text), c.ask(text))
+	evidence, left := c.ask(text), cut(text)
+	if len(left) < len(text) && !says(left) && !slices.Contains(evidence, fitting) {
+		return Result{Intent: Other, Unknown: true}
+	}
+	return c.weigh(c.model.read(left), evidence)
 }
 
 // byPattern answers by the first class with a pattern that fits.

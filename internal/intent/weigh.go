@@ -15,7 +15,7 @@ const (
 	urgentPattern = 1.0
 	otherPattern  = 0.5
 	// One that is denied each time speaks against its class: "not a complaint".
-	deniedPattern = -1.5
+	deniedPattern = -4.0
 
 	// taughtBy is how many examples make the model's word on a class weigh more than a
 	// pattern of it. Below that a pattern that fits decides.

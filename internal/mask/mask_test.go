@@ -15,6 +15,8 @@ var canaries = []string{
 	"11010519491231002X", "11010519491231002x", "110101199003077758", "110101 19900307 7758", "１１０１０５１９４９１２３１００２Ｘ", "110105491231002", "123-45-6789",
 	"6228480402564890018", "6228 4804 0256 4890 018", "4111111111111111", "4111-1111-1111-1111", "5500 0000 0000 0004", "378282246310005", "４１１１　１１１１　１１１１　１１１１",
 	"zhang.san@example.com", "Li_Si-88@mail.example.cn", "billing+eu@my-company.co.uk", "wang＠163.com", "13800138000@139.com",
+	"一三八零零一三八零零零", "幺三八〇〇幺三八〇〇〇", "١٣٨٠٠١٣٨٠٠٠", "۱۳۸۰۰۱۳۸۰۰۰", "138/0013/8000", "张三@例子.公司", "ivan@пример.рф", "zhang@例子.中国",
+	"DE89370400440532013000", "DE89 3704 0044 0532 0130 00", "gb82west12345698765432",
 }
 
 // frames are sentences around them.
@@ -38,6 +40,26 @@ func TestWhatTellsOfAPersonIsHiddenAndPutBack(t *testing.T) {
 			if got := b.Show(hidden); got != text {
 				t.Errorf("%q comes back as %q", text, got)
 			}
+		}
+	}
+}
+
+func TestPhonesAreToldByWhatIsSaidOfThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"4155550132 is my number":          "[PHONE_1] is my number",
+		"my number is 4155550132":          "my number is [PHONE_1]",
+		"My number: 4155550132":            "My number: [PHONE_1]",
+		"abc13800138000def":                "abc[PHONE_1]def",
+		"my number is 20261128001234":      "my number is 20261128001234",
+		"my order number is 4155550132":    "my order number is 4155550132",
+		"order 4155550132 is my number":    "order 4155550132 is my number",
+		"订单DE8937040044，运单YT1234567890123": "订单DE8937040044，运单YT1234567890123",
+		"DE89370400440532013001":           "DE89370400440532013001",
+		"一二三四五六七八九十一":                      "一二三四五六七八九十一", "二零二六年一月": "二零二六年一月", "@例子 公司": "@例子 公司",
+	} {
+		if got := New().Hide(text, true); got != want {
+			t.Errorf("%q is sent as %q, want %q", text, got, want)
 		}
 	}
 }

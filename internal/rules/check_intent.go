@@ -21,8 +21,6 @@ const (
 	maxExamples = 10_000
 )
 
-var language = regexp.MustCompile(`^[a-z]{2}$`)
-
 func (d *document) checkIntents(intents []Intent) {
 	var seen []string
 	examples := exampleCheck{document: d, of: map[string]string{}}

@@ -175,8 +175,8 @@ func (d *document) checkTexts(path string, texts map[string]string) {
 		}
 	}
 	for lang, text := range texts {
-		if !language.MatchString(lang) {
-			d.fault(path+"."+keyIn(lang), "must be a language code of two letters")
+		if lang != chat.Chinese && lang != chat.English {
+			d.fault(path+"."+keyIn(lang), "unknown language, must be %s or %s", chat.Chinese, chat.English)
 		} else if n := len([]rune(text)); n > maxTexts {
 			d.fault(path+"."+lang, "must hold at most %d characters, has %d", maxTexts, n)
 		}

@@ -102,6 +102,7 @@ var faulty = []struct {
 	{"other off", "intents:\n  - {name: other, off: true}\n", []string{"r.yaml:2:19: intents[0].off: must be false for other: its template is the last answer of all"}},
 	{"off by a wrong name", "intents:\n  - {name: promos, off: true}\n", []string{`r.yaml:2:20: intents[0].off: is for shipped intents, and there is none named "promos"`}},
 	{"template", "intents:\n  - name: x\n    template: {zh: 一}\n", []string{"r.yaml:3:5: intents[0].template.en: must be given"}},
+	{"template of a language that is none", "intents:\n  - name: x\n    template:\n      zh: 一\n      en: a\n      zz: b\n", []string{"r.yaml:6:7: intents[0].template.zz: unknown language, must be zh or en"}},
 	{"template of another shape", "intents:\n  - name: x\n    template: {zh: 一, en: {a: b}}\n", []string{"r.yaml:3:23: intents[0].template.en: must be a text (in quotes if need be), is a mapping"}},
 	{"wordings", "intents:\n  - name: x\n    template:\n      zh: [一, '', 一]\n      en: []\n", []string{
 		"r.yaml:4:15: intents[0].template.zh[1]: must not be blank",

@@ -114,8 +114,8 @@ type Intent struct {
 	// Patterns are RE2 expressions on the folded text: NFKC, lower case. One that fits
 	// decides while the classifier knows fewer than 20 examples, and is evidence after that.
 	Patterns []string `yaml:"patterns"`
-	// Template is the answer without a model, by language, in one or several wordings; "zh"
-	// and "en" are required.
+	// Template is the answer without a model, by language, in one or several wordings: "zh"
+	// and "en", no other.
 	Template map[string]Texts `yaml:"template"`
 }
 

@@ -5,8 +5,8 @@ import "time"
 // Tool is a service that the agent may call over HTTP while it works on an answer.
 type Tool struct {
 	Name string `yaml:"name"` // 1 to 32 of a-z 0-9 _ -, unique. Required.
-	// Description tells the model what the tool is for, by language; "zh" and "en" are
-	// required.
+	// Description tells the model what the tool is for, by language: "zh" and "en",
+	// no other.
 	Description map[string]string `yaml:"description"`
 	URL         string            `yaml:"url"`    // http or https. Required.
 	Method      string            `yaml:"method"` // GET: arguments in the query; POST: as a JSON body. Defaults to POST.

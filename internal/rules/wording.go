@@ -28,8 +28,8 @@ func (d *document) checkTemplate(path string, template map[string]Texts) {
 		}
 	}
 	for lang, texts := range template {
-		if !language.MatchString(lang) {
-			d.fault(fmt.Sprintf("%s.%s", path, strings.Trim(quote(lang), `"`)), "must be a language code of two letters")
+		if lang != chat.Chinese && lang != chat.English {
+			d.fault(fmt.Sprintf("%s.%s", path, strings.Trim(quote(lang), `"`)), "unknown language, must be %s or %s", chat.Chinese, chat.English)
 			continue
 		}
 		d.checkWordings(path+"."+lang, texts)

@@ -1,0 +1,49 @@
+package intent
+
+import (
+	"encoding/csv"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestWhoDoesNotWantItIsNotUrgent has messages that deny what they name, or name it in
+// another sense. Nothing learns from them. As many may be flagged as were when this was
+// written, and a few more.
+func TestWhoDoesNotWantItIsNotUrgent(t *testing.T) {
+	t.Parallel()
+	c := learnt(t)
+	text, err := os.ReadFile("testdata/denied.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, e := range examples {
+		known[e.Text] = true
+	}
+	asked, flagged := map[string]int{}, map[string]int{}
+	for _, row := range rows[1:] {
+		kind, text := row[0], row[1]
+		if known[text] {
+			t.Errorf("%q is an example", text)
+		}
+		asked[kind]++
+		if got := c.Classify(text); got.Urgent {
+			flagged[kind]++
+			t.Logf("%q is %s and flagged", text, got.Intent)
+		}
+	}
+	for kind, most := range map[string]int{"negated": 10, "other sense": 6} {
+		if asked[kind] < 20 || flagged[kind] > most {
+			t.Errorf("%s: %d of %d are flagged, want %d at most", kind, flagged[kind], asked[kind], most)
+		}
+	}
+}
