@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestOnlyPublicAddressesAreCalled(t *testing.T) {
 	t.Parallel()
-	for _, inside := range strings.Fields(`127.0.0.1 127.8.8.8 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1
+	for inside := range strings.FieldsSeq(`127.0.0.1 127.8.8.8 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1
 		100.100.100.200 168.63.129.16 0.0.0.0 0.1.2.3 192.0.0.8 192.0.2.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 240.0.0.1
 		255.255.255.255 ::1 :: ::ffff:10.0.0.1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 ::127.0.0.1 fe80::1 fe80::1%eth0 fc00::1
 		fd00:ec2::254 ff02::1 64:ff9b::7f00:1 64:ff9b:1::1 2002:7f00:1:: 2001::1 2001:db8::1 fec0::1 100::1`) {
@@ -38,7 +38,7 @@ func TestOnlyPublicAddressesAreCalled(t *testing.T) {
 			t.Errorf("dial %s: %v", inside, err)
 		}
 	}
-	for _, outside := range strings.Fields("8.8.8.8 1.1.1.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 ::ffff:8.8.8.8 2606:4700::1111 2400:3200::1") {
+	for outside := range strings.FieldsSeq("8.8.8.8 1.1.1.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 ::ffff:8.8.8.8 2606:4700::1111 2400:3200::1") {
 		if !Public(netip.MustParseAddr(outside)) {
 			t.Errorf("%s is taken for private", outside)
 		}

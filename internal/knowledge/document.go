@@ -68,8 +68,8 @@ func Read(name string, r io.Reader) (Document, error) {
 	if !utf8.Valid(text) {
 		return Document{}, fmt.Errorf("%s:%d: must be valid UTF-8: %w", name, badLine(text), ErrBounds)
 	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return Document{}, fmt.Errorf("%s:%d: must not hold NUL: %w", name, 1+bytes.Count(text[:i], []byte{'\n'}), ErrBounds)
+	if before, _, ok := bytes.Cut(text, []byte{0}); ok {
+		return Document{}, fmt.Errorf("%s:%d: must not hold NUL: %w", name, 1+bytes.Count(before, []byte{'\n'}), ErrBounds)
 	}
 	d := Document{Name: name, Text: strings.TrimPrefix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\ufeff")}
 	if strings.TrimSpace(d.Text) == "" {

@@ -137,7 +137,9 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	t.Parallel()
 	m := New()
 	m.Refused("shop", "queue_full")
-	m.Stand(func(context.Context) Standing { return Standing{Caches: map[string]map[string]uint64{"answers": {"hit": 1}}} })
+	m.Stand(func(context.Context) Standing {
+		return Standing{Caches: map[string]map[string]uint64{"answers": {"hit": 1}}}
+	})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	problems, err := promlint.New(w.Body).Lint()
