@@ -128,7 +128,8 @@ func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
-		Unfit: unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
+		BatchEnded: n.engine.queue.AnnounceBatch,
+		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
 		Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
@@ -180,6 +181,7 @@ func (n *node) listenHTTP(ctx context.Context) (err error) {
 func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
 	n.metrics.Stand(n.standing)
+	n.engine.queue.OnText(n.metrics.Texted)
 	var stages []stage
 	if n.roles.api {
 		stages = append(stages, stage{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }})

@@ -154,9 +154,9 @@ func (m *Metrics) ToolCalled(tool, how string) {
 }
 
 // Texted counts a text message that came to a state.
-func (m *Metrics) Texted(provider, status string) {
+func (m *Metrics) Texted(n *chat.Notice) {
 	if m != nil {
-		m.texts.WithLabelValues(provider, status).Inc()
+		m.texts.WithLabelValues(n.Provider, string(n.State)).Inc()
 	}
 }
 

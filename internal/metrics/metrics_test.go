@@ -60,7 +60,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Called("a", Call{Outcome: "good", Took: 4 * time.Second, FirstToken: time.Second, Prompt: 100, Completion: 20})
 	m.Called("a", Call{Took: time.Second})
 	m.ToolCalled("order_query", "failed")
-	m.Texted("outbox", "sent")
+	m.Texted(&chat.Notice{Provider: "outbox", State: chat.NoticeSent})
 	has(t, page(t, m),
 		`sluice_answers_total{lane="high",level="1",reason="level",route="rag"} 1`,
 		`sluice_queue_wait_seconds_sum{lane="high"} 2`,
@@ -162,5 +162,5 @@ func TestNobodyCountsIntoNothing(t *testing.T) {
 	m.TurnedAway("a", "shop", chat.High, "wait")
 	m.Called("a", Call{})
 	m.ToolCalled("a", "good")
-	m.Texted("outbox", "sent")
+	m.Texted(&chat.Notice{Provider: "outbox", State: chat.NoticeSent})
 }

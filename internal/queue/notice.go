@@ -103,8 +103,15 @@ func (q *Queue) setNotice(ctx context.Context, p Point, n chat.Notice) (chat.Not
 		return n, false, refusal("write notice "+n.ID, err)
 	}
 	n.Seq = ack.Sequence
+	if q.texted != nil && p == NoticePoint(n.State) && n.Looks == 0 {
+		q.texted(&n)
+	}
 	return n, true, nil
 }
+
+// OnText has f told of each state that a notice comes to through this process. It comes
+// before the first one.
+func (q *Queue) OnText(f func(n *chat.Notice)) { q.texted = f }
 
 // Notice returns one notice, or ErrNotFound.
 func (q *Queue) Notice(ctx context.Context, id string) (n chat.Notice, err error) {

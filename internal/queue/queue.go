@@ -86,6 +86,7 @@ type Queue struct {
 	promises  jetstream.KeyValue
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
+	texted    func(*chat.Notice) // nil: nobody is told
 	batches   jetstream.KeyValue
 	spool     jetstream.Stream // lines of batches that have no ticket yet
 	marks     marks

@@ -82,10 +82,29 @@ func (q *Queue) announceHandoff(ctx context.Context, t *chat.Ticket) error {
 	return q.unannounced(err, t.ID)
 }
 
+// AnnounceBatch puts the message about the end of a batch into the outbox, once; without room
+// there is none.
+func (q *Queue) AnnounceBatch(ctx context.Context, b Batch) error {
+	h, body, err := chat.NewHook(b.Tenant, chat.HookBatch, b.ID, "", *b.EndedAt, struct {
+		ID          string           `json:"batch_id"`
+		Status      chat.BatchStatus `json:"status"`
+		Total       int              `json:"total"`
+		Answered    int              `json:"answered"`
+		Failed      int              `json:"failed"`
+		Cancelled   int              `json:"cancelled"`
+		CreatedAt   time.Time        `json:"created_at"`
+		CompletedAt time.Time        `json:"completed_at"`
+	}{b.ID, b.Status(), b.Total, b.Before.Answered, b.Before.Failed, b.Before.Cancelled, b.CreatedAt, *b.EndedAt})
+	if err == nil {
+		err = q.Announce(ctx, h, body)
+	}
+	return q.unannounced(err, b.ID)
+}
+
 // unannounced lets an end go on whose message has no room: its customer comes first.
-func (q *Queue) unannounced(err error, ticket string) error {
+func (q *Queue) unannounced(err error, about string) error {
 	if errors.Is(err, ErrFull) {
-		q.log.Error().Err(err).Str("ticket", ticket).Msg("no webhook: the outbox is full")
+		q.log.Error().Err(err).Str("about", about).Msg("no webhook: the outbox is full")
 		return nil
 	}
 	return err
