@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/metrics"
 	"sluice/internal/queue/queuetest"
 )
 
@@ -42,7 +43,7 @@ func enter(t *testing.T, s settings) *entering {
 	lines, all := queuetest.NewLog()
 	log := all.Level(zerolog.InfoLevel)
 	ctx, cancel := context.WithCancel(t.Context())
-	e := &entering{t: t, node: &node{settings: s, log: log, waits: &waits{log: log}}, lines: lines, cancel: cancel, ended: make(chan error, 1)}
+	e := &entering{t: t, node: &node{settings: s, log: log, metrics: metrics.New(), waits: &waits{log: log}}, lines: lines, cancel: cancel, ended: make(chan error, 1)}
 	if err := e.node.listenHTTP(ctx); err != nil {
 		t.Fatal(err)
 	}
