@@ -64,7 +64,7 @@ func newTextWorld(t *testing.T, doc string) *textWorld {
 		"carrier.example:80": sim.NewPipeListener(), "chat.example:80": sim.NewPipeListener(),
 	}}
 	var err error
-	if w.broker, err = queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()}); err != nil {
+	if w.broker, err = queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely}); err != nil {
 		t.Fatal(err)
 	}
 	w.later(func() { queuetest.Stop(w.broker) })

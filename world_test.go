@@ -78,7 +78,7 @@ func (w *world) openShop(ctx context.Context) {
 
 func (w *world) startBroker() {
 	w.t.Helper()
-	broker, err := queue.StartServer(w.t.Context(), queue.ServerConfig{Dir: w.dir})
+	broker, err := queue.StartServer(w.t.Context(), queue.ServerConfig{Dir: w.dir, Sync: queuetest.Rarely})
 	if err != nil {
 		w.t.Fatal(err)
 	}

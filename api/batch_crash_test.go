@@ -37,7 +37,7 @@ func newMortal(t *testing.T, nc *nats.Conn, point queue.Point, after int, told m
 	m := &mortal{point: point, after: after, told: told}
 	bounds, limits := map[chat.Lane]int{}, map[chat.Lane]rules.Lane{}
 	for _, l := range chat.Lanes() {
-		bounds[l], limits[l] = 3, rules.Lane{Bound: 3, MaxWait: time.Hour}
+		bounds[l], limits[l] = 3, rules.Lane{Bound: 3, MaxWait: 15 * time.Minute}
 	}
 	var err error
 	m.queue, err = queue.Open(t.Context(), nc, queue.Config{Bounds: bounds, Fresh: true, Before: m.before, Log: zerolog.Nop()})
@@ -121,9 +121,9 @@ func TestABatchSurvivesADeathBeforeEachWrite(t *testing.T) {
 
 func liveThrough(t *testing.T, name string, point queue.Point, after int, cancelled bool) {
 	const lines = 7
-	server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+	server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 	must(t, err)
-	defer server.Stop()
+	defer queuetest.Stop(server)
 	nc, err := server.Dial()
 	must(t, err)
 	defer nc.Close()
@@ -203,9 +203,9 @@ func (m *mortal) checkLines(t *testing.T, name, id string, lines int, nc *nats.C
 
 func TestABatchExpires(t *testing.T) {
 	queuetest.Bubble(t, func(t *testing.T) {
-		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 		must(t, err)
-		defer server.Stop()
+		defer queuetest.Stop(server)
 		nc, err := server.Dial()
 		must(t, err)
 		defer nc.Close()
@@ -232,7 +232,7 @@ func TestABatchExpires(t *testing.T) {
 		if fed != 6 {
 			t.Errorf("%d lines have tickets, want the three that were answered and three more", fed)
 		}
-		<-time.After(time.Hour)
+		<-time.After(15 * time.Minute)
 		for range 20 {
 			must(t, m.batches.look(t.Context()))
 		}

@@ -42,7 +42,7 @@ type apiNode struct {
 func inCluster(t *testing.T, f func(t *testing.T, c *cluster)) {
 	t.Helper()
 	queuetest.Bubble(t, func(t *testing.T) {
-		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 		must(t, err)
 		defer queuetest.Stop(server)
 		c := &cluster{t: t, server: server}

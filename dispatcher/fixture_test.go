@@ -95,7 +95,7 @@ func inBubble(t *testing.T, set setup, f func(t *testing.T, w *world)) {
 	t.Helper()
 	queuetest.Bubble(t, func(t *testing.T) {
 		w := &world{t: t, set: set}
-		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 		if err != nil {
 			t.Fatal(err)
 		}

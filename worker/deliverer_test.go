@@ -47,7 +47,7 @@ type delivery struct {
 func inDelivery(t *testing.T, f func(t *testing.T, d *delivery)) {
 	t.Helper()
 	queuetest.Bubble(t, func(t *testing.T) {
-		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+		server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 		if err != nil {
 			t.Fatal(err)
 		}

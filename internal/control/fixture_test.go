@@ -19,7 +19,7 @@ import (
 // openQueue opens a queue on a server of its own. close ends both.
 func openQueue(t testing.TB) (q *queue.Queue, close func()) {
 	t.Helper()
-	server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir()})
+	server, err := queue.StartServer(t.Context(), queue.ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func messages() []intent.Example {
 	return []intent.Example{
 		{Text: "refund", Intent: "refund", Language: "en"},
 		{Text: "my money", Intent: "refund", Language: "en"}, // missed, and unknown
-		{Text: "the refund rules of my order", Intent: "order", Language: "en"},
+		{Text: "the refund and my order", Intent: "order", Language: "en"},
 		{Text: "order", Intent: "order", Language: "en"},
 		{Text: "退款", Intent: "refund", Language: "zh"},
 		{Text: "天气", Intent: "other", Language: "zh"},

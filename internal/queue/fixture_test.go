@@ -42,7 +42,7 @@ func inBubble(t *testing.T, change func(*Config, *ServerConfig), f func(t *testi
 			w.cfg.Bounds[lane] = 100
 		}
 		w.cfg.Before = w.observe
-		server := ServerConfig{Dir: t.TempDir()}
+		server := ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely}
 		if change != nil {
 			change(&w.cfg, &server)
 		}

@@ -63,7 +63,7 @@ func TestWhatIsAcceptedSurvivesTheServer(t *testing.T) {
 		w.nc.Close()
 		queuetest.Stop(w.server)
 		var err error
-		if w.server, err = StartServer(t.Context(), ServerConfig{Dir: w.dir}); err != nil {
+		if w.server, err = StartServer(t.Context(), ServerConfig{Dir: w.dir, Sync: queuetest.Rarely}); err != nil {
 			t.Fatal(err)
 		}
 		defer queuetest.Stop(w.server)
@@ -126,7 +126,7 @@ func TestConfigNamesTheFieldThatIsWrong(t *testing.T) {
 		"Bounds[high] must be at least 1, is 0": Config{},
 		"must not be negative":                  Config{Bounds: bounds, KeepKey: -1},
 		"Dir is empty":                          ServerConfig{},
-		"MaxStore and MaxMemory":                ServerConfig{Dir: "x", MaxStore: -1},
+		"MaxStore, MaxMemory and Sync":          ServerConfig{Dir: "x", MaxStore: -1},
 	} {
 		if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("err = %v, want %s", err, want)

@@ -17,6 +17,9 @@ type ServerConfig struct {
 	Dir       string // where JetStream stores its files; required
 	MaxStore  int64  // bytes on disk before writes are refused; 0: DefaultMaxStore
 	MaxMemory int64  // bytes in memory streams; 0: 256 MiB
+	// Sync is how often files are synced: what a power cut may cost. A kill of the process
+	// costs nothing. 0: each second.
+	Sync time.Duration
 }
 
 // Validate names the field that is wrong.
@@ -24,8 +27,8 @@ func (c ServerConfig) Validate() error {
 	if c.Dir == "" {
 		return fmt.Errorf("server config: Dir is empty")
 	}
-	if c.MaxStore < 0 || c.MaxMemory < 0 {
-		return fmt.Errorf("server config: MaxStore and MaxMemory must not be negative")
+	if c.MaxStore < 0 || c.MaxMemory < 0 || c.Sync < 0 {
+		return fmt.Errorf("server config: MaxStore, MaxMemory and Sync must not be negative")
 	}
 	return nil
 }
@@ -34,8 +37,7 @@ func (c ServerConfig) Validate() error {
 // through Dial alone.
 type Server struct{ ns *server.Server }
 
-// StartServer starts the server and waits until it accepts clients. Files are synced
-// each second: a kill of the process loses nothing, a power cut up to that second.
+// StartServer starts the server and waits until it accepts clients.
 func StartServer(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func StartServer(ctx context.Context, cfg ServerConfig) (*Server, error) {
 		DontListen: true, NoSigs: true, NoLog: true,
 		JetStreamMaxStore:  orDefault(cfg.MaxStore, DefaultMaxStore),
 		JetStreamMaxMemory: orDefault(cfg.MaxMemory, 256<<20),
-		SyncInterval:       time.Second,
+		SyncInterval:       orDefault(cfg.Sync, time.Second),
 		MaxPayload:         2 << 20, // a rules document may have 1 MiB, and comes with headers
 	}
 	ns, err := server.NewServer(opts)

@@ -4,6 +4,7 @@ package queuetest
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 	_ "unsafe" // for go:linkname
 
 	_ "github.com/nats-io/nats-server/v2/server/ats" // owns clockDone
@@ -15,6 +16,10 @@ import (
 //
 //go:linkname clockDone github.com/nats-io/nats-server/v2/server/ats.done
 var clockDone chan struct{}
+
+// Rarely is how often a server of a bubble syncs its files: no power is cut there, and an
+// hour of a bubble would be 3,600 syncs of every file.
+const Rarely = 1000 * time.Hour
 
 // Bubble runs f in a synctest bubble in which a nats-server works to the bubble's time.
 // Without it the server's clock goroutine would wait on a channel from outside, which
