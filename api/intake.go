@@ -136,6 +136,9 @@ func (m *Message) wait(most time.Duration) time.Duration {
 // accept applies the same-question rule, then makes the ticket durable. Messages of
 // one session go one after the other, so that a double click meets its first half.
 func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ticket, bool, error) {
+	if err := in.belongs(ctx, &t); err != nil {
+		return t, false, err
+	}
 	if m.Session == "" || t.Lane == chat.Batch {
 		in.follow(&t, chat.Event{})
 		return in.admit(ctx, m, t)
@@ -167,6 +170,28 @@ func (in *Intake) accept(ctx context.Context, m Message, t chat.Ticket) (chat.Ti
 	// must still meet it. A claim that names another ticket wins.
 	t.ID = open.ID
 	return in.queue.Accept(ctx, t, m.Claim)
+}
+
+// belongs refuses a message of another customer than the session's, who is the first that
+// was named: each prompt holds the session's history. In a batch a session is only a label.
+func (in *Intake) belongs(ctx context.Context, t *chat.Ticket) error {
+	if t.Customer == nil || t.Customer.ID == "" || t.Lane == chat.Batch {
+		return nil
+	}
+	rec, err := in.queue.ChangeSession(ctx, t.Tenant, t.Session, func(s *queue.Session) bool {
+		if s.Identity != "" {
+			return false
+		}
+		s.Identity = t.Customer.ID
+		return true
+	})
+	if err != nil || rec.Identity == t.Customer.ID {
+		return err
+	}
+	return &chat.Error{
+		Kind: chat.Conflict, Code: codeSession,
+		Detail: "the session is another customer's: begin a new one, without session_id or with another",
+	}
 }
 
 // sameQuestion returns the ticket of the session's last message, if that message is
@@ -214,7 +239,10 @@ func (in *Intake) stillOpen(ctx context.Context, t chat.Ticket, last chat.Event)
 
 // refusal says what a failed acceptance means to the caller.
 func (in *Intake) refusal(err error, lane chat.Lane) *chat.Error {
+	said := (*chat.Error)(nil)
 	switch {
+	case errors.As(err, &said):
+		return said
 	case errors.Is(err, queue.ErrFull):
 		return &chat.Error{
 			Kind: chat.Overloaded, Code: codeQueueFull, Err: err, RetryAfter: in.room(lane),

@@ -41,6 +41,7 @@ const (
 	codeCSRF         = "csrf"
 	codeLaneState    = "lane_state"
 	codeBusy         = "busy"
+	codeSession      = "session_conflict"
 	codeRevision     = "revision_conflict"
 	codeLayout       = "layout"
 	codeExists       = "exists"

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -354,5 +355,28 @@ func TestRaisedTicketKeepsWithinItsNewLane(t *testing.T) {
 	_, open := in.enter(&tk)
 	if wait := m.wait(10 * time.Second); !open || tk.Lane != chat.High || wait != 10*time.Second {
 		t.Errorf("%s for %s", tk.Lane, wait)
+	}
+}
+
+// TestASessionIsOneCustomers: whoever else names it hears nothing of its history.
+func TestASessionIsOneCustomers(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	ask := func(text, customer string) answer {
+		body := map[string]any{"message": text, "session_id": "s1"}
+		if customer != "" {
+			body["customer"] = map[string]any{"id": customer}
+		}
+		return f.call("POST", "/v1/tickets", f.demo.Secret, body)
+	}
+	for i, c := range []string{"", "c1", "c1", ""} { // who is known later is the same one
+		if got := ask(fmt.Sprintf("question %d", i), c); got.status != http.StatusAccepted {
+			t.Errorf("message %d: %d %s", i, got.status, got.raw)
+		}
+	}
+	refused(t, ask("and me?", "c2"), http.StatusConflict, "session_conflict")
+	events, _, _, err := f.queue.Events(t.Context(), "demo", "s1", 0, 100)
+	if err != nil || len(events) != 4 {
+		t.Errorf("%d events (%v), want the four questions", len(events), err)
 	}
 }
