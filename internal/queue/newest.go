@@ -14,38 +14,52 @@ import (
 // readerLeft is how long the consumer of a reader that died is left.
 const readerLeft = 30 * time.Second
 
+// movedTries is how often a list is read that entries leave for its end meanwhile.
+const movedTries = 3
+
 // newest reads up to limit entries of a log, the newest first, of those before a place; 0:
-// from its end. What was removed is left out. put tells an entry its place.
+// from its end. What was removed is left out. put tells an entry its place. An entry that is
+// written again while it is read may be missing if before is not 0.
 func newest[T any](ctx context.Context, log jetstream.Stream, before uint64, limit int, put func(*T, uint64)) ([]T, error) {
+	for try := 1; ; try++ {
+		all, moved, err := read(ctx, log, before, limit, put)
+		if err != nil || !moved || before > 0 || try == movedTries {
+			return all, err
+		}
+	}
+}
+
+// read is newest, once; moved: an entry has left its place meanwhile.
+func read[T any](ctx context.Context, log jetstream.Stream, before uint64, limit int, put func(*T, uint64)) (all []T, moved bool, _ error) {
 	info, err := log.Info(ctx, jetstream.WithDeletedDetails(true))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	next, gone := info.State.LastSeq, info.State.Deleted
 	if before > 0 {
 		next = min(next, before-1)
 	}
 	slices.Sort(gone)
-	var all []T
 	for ; next >= max(1, info.State.FirstSeq) && len(all) < limit; next-- {
 		if _, removed := slices.BinarySearch(gone, next); removed {
 			continue
 		}
 		raw, err := log.GetMsg(ctx, next)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue // removed meanwhile
+			moved = true // or removed
+			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		var entry T
 		if err := json.Unmarshal(raw.Data, &entry); err != nil {
-			return nil, fmt.Errorf("decode entry %d: %w", next, err)
+			return nil, false, fmt.Errorf("decode entry %d: %w", next, err)
 		}
 		put(&entry, next)
 		all = append(all, entry)
 	}
-	return all, nil
+	return all, moved, nil
 }
 
 // eachEntry gives the entries of a log from a place on to visit, as they were when it was
