@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 
 export class Wire {
   readyState = 0;
-  onopen = () => {};
-  onmessage = () => {};
-  onclose = () => {};
+  onopen = null;
+  onmessage = null;
+  onclose = null;
   #tcp;
   #buffer = Buffer.alloc(0);
   #open = false;
@@ -36,7 +36,7 @@ export class Wire {
     if (this.readyState === 3) return;
     this.readyState = 3;
     this.#tcp.destroy();
-    this.onclose({ code, reason });
+    this.onclose?.({ code, reason });
   }
 
   #frame(kind, body) {
@@ -55,11 +55,11 @@ export class Wire {
       this.#buffer = this.#buffer.subarray(end + 4);
       this.#open = true;
       this.readyState = 1;
-      this.onopen({});
+      this.onopen?.({});
     }
     for (let frame; this.readyState < 3 && (frame = this.#next());) {
       const { kind, body } = frame;
-      if (kind === 1) this.onmessage({ data: body.toString() });
+      if (kind === 1) this.onmessage?.({ data: body.toString() });
       else if (kind === 9) this.#frame(10, body);
       else if (kind === 8) return this.#end(body.length > 1 ? body.readUInt16BE(0) : 1005, body.toString("utf8", 2));
     }
