@@ -27,7 +27,7 @@ type NewTicket struct {
 	Phone       string            `json:"phone,omitempty" minLength:"1" example:"+8613800138000" doc:"E.164, of a length that its country has"`
 	CallbackURL string            `json:"callback_url,omitempty" minLength:"1" maxLength:"2048" example:"https://shop.example/answers" doc:"absolute http or https URL"`
 	Locale      string            `json:"locale,omitempty" minLength:"1" maxLength:"35" example:"zh-CN" doc:"BCP 47 tag; the language of the reply where the message tells none"`
-	Customer    *CustomerRef      `json:"customer,omitempty"`
+	Customer    *CustomerRef      `json:"customer,omitempty" doc:"a session is one customer's, the first that was named: another one is 409 session_conflict"`
 	Metadata    map[string]string `json:"metadata,omitempty" doc:"at most 16 pairs; keys of 1 to 64, values of up to 512 characters; comes back with the ticket"`
 }
 
