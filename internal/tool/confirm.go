@@ -20,7 +20,11 @@ func (r *Run) Question() (text string, deed chat.Deed, asked bool) {
 		return "", chat.Deed{}, false
 	}
 	t := r.set.named(r.asks.Tool)
-	return filled(t.Question[r.language()], values(r.asks.Arguments)), *r.asks, true
+	text = filled(t.Question[r.language()], values(r.asks.Arguments))
+	for _, order := range r.later {
+		text += " " + fmt.Sprintf(r.texts().deedLater, plainText(order))
+	}
+	return text, *r.asks, true
 }
 
 // Confirmed returns the deed that the customer's message agrees to: only where it comes

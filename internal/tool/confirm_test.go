@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"sluice/internal/chat"
@@ -77,5 +78,44 @@ func TestATextIsFilledInWithoutMarkup(t *testing.T) {
 	got := filled("{order}: {amount} {flag}{none} {", map[string]any{"order": "MH1 <b>*x*\n[a](b)", "amount": 59.9, "flag": true, "list": []any{}})
 	if got != "MH1 bxa(b): 59.9 true " {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestASecondRequestIsNotDroppedInSilence: one is asked for at a time, and the customer and
+// the model read what became of the others.
+func TestASecondRequestIsNotDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	tool := look()
+	tool.Effect, tool.Confirm = true, true
+	tool.Question = map[string]string{chat.English: "Order {order}: shall I?", chat.Chinese: "订单 {order}：要提交吗？"}
+	w := newWorld(t, tool, nil)
+	r := w.set.Begin(of("c1"), nil)
+	for _, order := range []string{"MH1", "MH2", "MH2"} {
+		got := r.Call(w.ctx, "look", `{"order":"`+order+`"}`)
+		if again := strings.Contains(got, "one request at a time"); again == (order == "MH1") && !strings.Contains(got, "often") {
+			t.Errorf("of %s the model reads %s", order, got)
+		}
+	}
+	text, deed, asked := r.Question()
+	if !asked || deed.Order != "MH1" || text != "Order MH1: shall I? The request for order MH2 was not submitted: please ask for it again after this one." {
+		t.Errorf("the customer reads %q (%s)", text, deed.Order)
+	}
+}
+
+// TestWhatWasDoneBeforeIsToldAsThat: the customer who agrees to another amount for the same
+// order learns that it was not submitted.
+func TestWhatWasDoneBeforeIsToldAsThat(t *testing.T) {
+	t.Parallel()
+	tool := look()
+	tool.Effect, tool.Confirm = true, true
+	tool.Done = map[string]string{chat.English: "Refunded: {amount}.", chat.Chinese: "已退 {amount}。"}
+	w := newWorld(t, tool, nil)
+	r := w.set.Begin(of("c1"), nil)
+	claim := chat.Claim{Deed: chat.Deed{Tool: "look", Order: "MH1", Arguments: json.RawMessage(`{"order":"MH1"}`)}, Result: json.RawMessage(`{"amount":"10"}`)}
+	if got := r.Report(Verdict{Outcome: Done, Claim: claim}); got != "Refunded: 10." {
+		t.Errorf("done now: %q", got)
+	}
+	if got := r.Report(Verdict{Outcome: Done, Claim: claim, earlier: true}); got != "For order MH1 there was a request before, and nothing more was submitted now: Refunded: 10." {
+		t.Errorf("done before: %q", got)
 	}
 }

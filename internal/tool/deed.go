@@ -47,6 +47,7 @@ type Verdict struct {
 	Outcome Outcome
 	Claim   chat.Claim
 	answer  json.RawMessage // of the tool that said no
+	earlier bool            // another ticket had it done
 }
 
 // errNoClaims says that this process may do nothing that cannot be undone.
@@ -83,7 +84,7 @@ func (r *Run) Perform(ctx context.Context, deed chat.Deed) (Verdict, error) {
 		}
 		switch c.State {
 		case chat.ClaimDone:
-			return Verdict{Outcome: Done, Claim: c}, nil
+			return Verdict{Outcome: Done, Claim: c, earlier: c.Ticket != r.question.Ticket.ID}, nil
 		case chat.ClaimHanded:
 			return Verdict{Outcome: Handed, Claim: c}, nil
 		case chat.Claimed, chat.ClaimCalled:

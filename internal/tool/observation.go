@@ -19,9 +19,10 @@ const maxObservation = 6 << 10
 type wording struct {
 	away, unknown, often, arguments, anonymous, busy, failed, refused, long string
 
-	asked string // to the model, after the customer was asked
+	// To the model: the customer was asked, or cannot be asked for one more.
+	asked, oneAtATime string
 	// To the customer, of a deed. %s is the order.
-	deedRefused, deedBusy, deedInProgress, deedHanded string
+	deedRefused, deedBusy, deedInProgress, deedHanded, deedLater, deedEarlier string
 }
 
 var texts = map[string]wording{
@@ -37,6 +38,9 @@ var texts = map[string]wording{
 		long:      "结果太长，只有开头",
 
 		asked:          "系统正在请客户确认，尚未提交",
+		oneAtATime:     "%s：一次只能请客户确认一笔申请，这一笔没有提交",
+		deedLater:      "订单 %s 的申请这次没有提交，请在这一笔之后再提出。",
+		deedEarlier:    "订单 %s 之前已经提交过申请，这次没有再提交：",
 		deedRefused:    "订单 %s 的申请没有提交成功：",
 		deedBusy:       "系统繁忙，订单 %s 的申请没有提交，也没有产生任何变化。请稍后再试。",
 		deedInProgress: "订单 %s 的申请已经在处理中，不用重复提交。",
@@ -54,6 +58,9 @@ var texts = map[string]wording{
 		long:      "the result is too long, this is its beginning",
 
 		asked:          "the customer is being asked to confirm; nothing was submitted",
+		oneAtATime:     "%s: the customer can be asked to confirm one request at a time; this one was not submitted",
+		deedLater:      "The request for order %s was not submitted: please ask for it again after this one.",
+		deedEarlier:    "For order %s there was a request before, and nothing more was submitted now: ",
 		deedRefused:    "The request for order %s was not accepted: ",
 		deedBusy:       "The system is busy: the request for order %s was not submitted and nothing has changed. Please try again a little later.",
 		deedInProgress: "The request for order %s is being worked on already; there is no need to send it again.",
@@ -126,7 +133,11 @@ func (r *Run) Report(v Verdict) string {
 	case Done:
 		all := values(v.Claim.Result)
 		maps.Copy(all, values(v.Claim.Arguments))
-		return filled(r.set.named(v.Claim.Tool).Done[r.language()], all)
+		done := filled(r.set.named(v.Claim.Tool).Done[r.language()], all)
+		if v.earlier {
+			return fmt.Sprintf(w.deedEarlier, order) + done
+		}
+		return done
 	case Refused:
 		reason, _ := values(v.answer)["error"].(string)
 		if reason == "" {

@@ -27,6 +27,7 @@ type Run struct {
 	calls     map[string]int
 	told      map[string]*told // at most as many as calls may be made
 	asks      *chat.Deed       // what the customer is to be asked for
+	later     []string         // the orders of further deeds, which are not asked for now
 	committed bool
 	person    bool     // one was called
 	handed    *Verdict // of a deed that a person has to look at
@@ -124,8 +125,14 @@ func (r *Run) act(ctx context.Context, t *known, arguments map[string]any) strin
 	if t.Confirm {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.asks == nil {
+		switch {
+		case r.asks == nil:
 			r.asks = &deed
+		case r.asks.Tool != deed.Tool || r.asks.Order != deed.Order:
+			if !slices.Contains(r.later, deed.Order) {
+				r.later = append(r.later, deed.Order)
+			}
+			return r.complain(r.texts().oneAtATime, t.Name)
 		}
 		return encoded(map[string]string{"status": r.texts().asked})
 	}
