@@ -77,14 +77,15 @@ func (v *Valve) Look(now time.Time) bool {
 	for i, lane := range interactive {
 		wanted, cause := v.wanted(interactive[:i+1])
 		m := v.meters[lane]
-		if before := m.look(wanted, v.cfg.Hold, now); m.level < before {
+		switch before := m.look(wanted, v.cfg.Hold, now); {
+		case m.level < before:
 			cause = fmt.Sprintf("nothing has asked for level %d for %s", before, v.cfg.Hold)
+		case wanted < m.level: // it is held: only a word that has ended can have changed what is felt
+			cause = "an operator's word has ended"
 		}
 		felt[lane] = m.level
 		if f := v.cfg.Force; f.on(now) {
 			felt[lane], cause = f.Level, "an operator's word until "+f.Until.UTC().Format(time.RFC3339)
-		} else if cause == "" {
-			cause = "an operator's word has ended"
 		}
 		if from := v.felt[lane]; from != felt[lane] {
 			v.note(Change{At: now, Lane: lane, From: from, To: felt[lane], Cause: cause})

@@ -150,6 +150,16 @@ func TestAnOperatorsWordIsAboveWhatIsMeasured(t *testing.T) {
 	if last := changes[len(changes)-1].Cause; !strings.HasPrefix(last, "depth of normal 0.950 ≥ 0.9") {
 		t.Errorf("the last change is for: %s", last)
 	}
+	// What is measured now asks for less than the level that is held.
+	v.SetDepth(chat.Normal, 0.55)
+	cfg.Force = &Force{Level: 2, Until: noon.Add(2 * time.Minute)}
+	v.SetConfig(cfg)
+	want(t, v, noon.Add(time.Minute+time.Second), "forced again", 2, 2, 2)
+	want(t, v, noon.Add(2*time.Minute), "over again", 0, 3, 3)
+	changes = v.Changes()
+	if last := changes[len(changes)-1].Cause; last != "an operator's word has ended" {
+		t.Errorf("the last change is for: %s", last)
+	}
 }
 
 // TestNoFlapping swings around one threshold for an hour: no lane changes its level more
