@@ -1,11 +1,6 @@
 package intent
 
-import (
-	"encoding/csv"
-	"os"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestWhoDoesNotWantItIsNotUrgent has messages that deny what they name, or name it in
 // another sense. Nothing learns from them. As many may be flagged as were when this was
@@ -13,24 +8,9 @@ import (
 func TestWhoDoesNotWantItIsNotUrgent(t *testing.T) {
 	t.Parallel()
 	c := learnt(t)
-	text, err := os.ReadFile("testdata/denied.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples, err := Shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, e := range examples {
-		known[e.Text] = true
-	}
+	known := texts(t)
 	asked, flagged := map[string]int{}, map[string]int{}
-	for _, row := range rows[1:] {
+	for _, row := range labelled(t, "denied.csv") {
 		kind, text := row[0], row[1]
 		if known[text] {
 			t.Errorf("%q is an example", text)

@@ -1,35 +1,15 @@
 package intent
 
-import (
-	"encoding/csv"
-	"os"
-	"testing"
-)
+import "testing"
 
 // TestWhoAsksOutrightIsUrgent has messages that name what they want: money back, a
 // complaint, a person. Nothing learns from them; of each language 99 in 100 are flagged.
 func TestWhoAsksOutrightIsUrgent(t *testing.T) {
 	t.Parallel()
 	c := learnt(t)
-	f, err := os.Open("testdata/explicit.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples, err := Shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, e := range examples {
-		known[e.Text] = true
-	}
+	known := texts(t)
 	asked, flagged := map[string]int{}, map[string]int{}
-	for _, row := range rows[1:] {
+	for _, row := range labelled(t, "explicit.csv") {
 		lang, want, text := row[0], row[1], row[2]
 		if known[text] {
 			t.Errorf("%q is an example of %s", text, want)

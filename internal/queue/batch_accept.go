@@ -156,25 +156,10 @@ func (q *Queue) OpenBatches(ctx context.Context) ([]Batch, error) {
 
 // eachBatchKey gives the keys under a pattern to visit, as they were when it was called.
 func (q *Queue) eachBatchKey(ctx context.Context, pattern string, visit func(jetstream.KeyValueEntry)) error {
-	watch, err := q.batches.Watch(ctx, pattern, jetstream.IgnoreDeletes())
-	if err != nil {
+	if err := eachKey(ctx, q.batches, pattern, visit); err != nil {
 		return fmt.Errorf("read the batches: %w", err)
 	}
-	defer func() { _ = watch.Stop() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case entry, more := <-watch.Updates():
-			if !more {
-				return errors.New("read the batches: ended early")
-			}
-			if entry == nil {
-				return nil
-			}
-			visit(entry)
-		}
-	}
+	return nil
 }
 
 // DropBatch removes what is spooled of a batch that was not accepted.

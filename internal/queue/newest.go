@@ -101,6 +101,32 @@ func eachEntry(ctx context.Context, log jetstream.Stream, from uint64, visit fun
 	}
 }
 
+// eachKey gives the entries of a bucket under a pattern to visit, as they were when it was
+// called.
+func eachKey(ctx context.Context, bucket jetstream.KeyValue, pattern string, visit func(jetstream.KeyValueEntry)) error {
+	watch, err := bucket.Watch(ctx, pattern, jetstream.IgnoreDeletes())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case entry, more := <-watch.Updates():
+			if !more {
+				return errEndedEarly
+			}
+			if entry == nil {
+				return nil
+			}
+			visit(entry)
+		}
+	}
+}
+
+var errEndedEarly = errors.New("the watch ended early")
+
 // keepOnce publishes an entry under a subject of its own, once: one that is there already
 // stays.
 func (q *Queue) keepOnce(ctx context.Context, subject, what string, entry any) error {

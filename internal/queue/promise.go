@@ -135,28 +135,16 @@ func (q *Queue) closeOwed(ctx context.Context, o Owed) error {
 
 // eachOpen gives the open promises to visit, as they were when it was called.
 func (q *Queue) eachOpen(ctx context.Context, visit func(Owed)) error {
-	watch, err := q.promises.WatchAll(ctx, jetstream.IgnoreDeletes())
+	err := eachKey(ctx, q.promises, ">", func(entry jetstream.KeyValueEntry) {
+		o, err := decodeOwed(entry)
+		if err != nil {
+			q.log.Error().Err(err).Msg("promise cannot be read")
+			return
+		}
+		visit(o)
+	})
 	if err != nil {
 		return fmt.Errorf("read the open promises: %w", err)
 	}
-	defer func() { _ = watch.Stop() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case entry, more := <-watch.Updates():
-			if !more {
-				return errors.New("read the open promises: ended early")
-			}
-			if entry == nil {
-				return nil
-			}
-			o, err := decodeOwed(entry)
-			if err != nil {
-				q.log.Error().Err(err).Msg("promise cannot be read")
-				continue
-			}
-			visit(o)
-		}
-	}
+	return nil
 }
