@@ -5,10 +5,10 @@ package main
 // raced says that the race detector watches, under which all takes many times as long.
 const raced = true
 
-// A fifth of the kills, and fewer histories, are enough to see races: what runs is the same.
+// An eighth of the kills, and fewer histories, are enough to see races: what runs is the same.
 const (
-	killEach       = 5
-	histories      = 10
+	killEach       = 8
+	histories      = 8
 	owingHistories = 3
 	textHistories  = 1
 )
