@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,10 +27,12 @@ var errKilled = errors.New("killed here")
 type mortal struct {
 	*API
 	queue *queue.Queue
-	point queue.Point // where it dies
-	after int         // so many writes of that name it survives
-	dead  bool
+	point queue.Point    // where it dies
 	told  map[string]int // batch → how often it was told of
+
+	mu    sync.Mutex
+	after int // so many writes of that name it survives
+	dead  bool
 }
 
 func newMortal(t *testing.T, nc *nats.Conn, point queue.Point, after int, told map[string]int) *mortal {
@@ -52,6 +55,8 @@ func newMortal(t *testing.T, nc *nats.Conn, point queue.Point, after int, told m
 }
 
 func (m *mortal) before(p queue.Point, _ string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if p == m.point && m.after == 0 {
 		m.dead = true
 	}

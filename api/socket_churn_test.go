@@ -52,7 +52,13 @@ func TestSocketsThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	if after > before+before/10 {
 		t.Errorf("memory grew from %d to %d bytes", before, after)
 	}
-	if left := len(r.sockets.tenants) + len(r.sockets.sessions) + len(r.hub.listeners); left != 3 {
+	r.sockets.mu.Lock()
+	left := len(r.sockets.tenants) + len(r.sockets.sessions)
+	r.sockets.mu.Unlock()
+	r.hub.mu.Lock()
+	left += len(r.hub.listeners)
+	r.hub.mu.Unlock()
+	if left != 3 {
 		t.Errorf("%d counts are left, want those of the first socket", left)
 	}
 }

@@ -36,6 +36,8 @@ type socket struct {
 	wg     sync.WaitGroup
 	out    chan any      // the reader's frames for the feed to write
 	over   chan struct{} // closed by end
+	feeds  atomic.Bool   // the feed has begun
+	fed    chan struct{} // and writes no more
 	once   sync.Once
 	code   websocket.StatusCode // written before over is closed; 0: no close frame
 	reason string
@@ -61,7 +63,7 @@ type socket struct {
 func newSocket(hard context.Context, s *sockets, conn *websocket.Conn, origin []string, cut func()) *socket {
 	k := &socket{
 		sockets: s, conn: conn, origin: origin, cut: cut,
-		out: make(chan any, backlog), over: make(chan struct{}),
+		out: make(chan any, backlog), over: make(chan struct{}), fed: make(chan struct{}),
 		sends:  rate.NewLimiter(rate.Limit(s.cfg.Rate), s.cfg.Burst),
 		frames: rate.NewLimiter(frameRate, frameBurst),
 		reads:  newReadMark(),
@@ -176,6 +178,9 @@ func (k *socket) finish(ctx context.Context) {
 	defer func() { _ = k.conn.CloseNow() }()
 	if k.code == 0 {
 		return
+	}
+	if k.feeds.Load() {
+		<-k.fed // it may have a frame in hand that comes before the rest
 	}
 	for more := k.code != closeSlow; more; {
 		select {

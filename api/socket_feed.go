@@ -71,6 +71,7 @@ func (f *feed) begin(ctx context.Context, after *uint64) (err error) {
 func (f *feed) run(ctx context.Context) {
 	defer f.listener.close()
 	defer f.readLast(ctx)
+	defer close(f.fed)
 	if !f.replay(ctx) || !f.catchUp(ctx, f.head) {
 		return
 	}

@@ -61,6 +61,7 @@ func (k *socket) greet(ctx context.Context, data []byte) bool {
 		f.listener.close()
 		return false
 	}
+	k.feeds.Store(true)
 	k.wg.Go(func() { f.run(ctx) })
 	return true
 }

@@ -156,9 +156,9 @@ func TestTokensAreThoseOfOneCustomer(t *testing.T) {
 			t.Errorf("retry after %v ms, want about a minute", ms)
 		}
 	}
-	accepted(ask("8", "s1", "c"+long)) // another customer
-	accepted(ask("", "s1", "a"+long))
-	refused(t, ask("", "s1", "b"), http.StatusTooManyRequests, "quota_exceeded") // who writes in a session is one
+	accepted(ask("8", "s4", "c"+long)) // another customer
+	accepted(ask("", "s5", "a"+long))
+	refused(t, ask("", "s5", "b"), http.StatusTooManyRequests, "quota_exceeded") // who writes in a session is one
 	accepted(ask("", "s3", long))
 	for range 3 {
 		accepted(ask("", "", long)) // nobody who could be known again
