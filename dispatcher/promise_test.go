@@ -103,16 +103,16 @@ func TestNoPromiseWithoutANumberOrAPlace(t *testing.T) {
 // What was put off because of the load waits until it falls, or a third of its time is left.
 func TestAFollowUpWaitsUntilTheLoadFalls(t *testing.T) {
 	for name, c := range map[string]struct{ load, answered time.Duration }{
-		"the load falls":  {time.Minute, time.Minute},
-		"the load stands": {time.Hour, 6*time.Minute + 40*time.Second},
+		"the load falls":  {10 * time.Second, 10 * time.Second},
+		"the load stands": {time.Hour, 40 * time.Second},
 	} {
-		inBubble(t, setup{Limit: 1, Valve: at(3), Defer: within(10 * time.Minute)}, func(t *testing.T, w *world) {
+		inBubble(t, setup{Limit: 1, Valve: at(3), Defer: within(time.Minute)}, func(t *testing.T, w *world) {
 			w.set.Valve.Force.Until = time.Now().Add(c.load)
 			w.ready()
 			time.Sleep(2 * time.Second) // until the level is known
 			asked := w.call("s", "Where is my order 7?", 5*time.Second)
 			w.until(asked.ID, time.Second)
-			got := w.until(chat.FollowUpID(asked.ID), 9*time.Minute)
+			got := w.until(chat.FollowUpID(asked.ID), time.Minute)
 			if took := got.EndedAt.Sub(got.AcceptedAt); got.Route != chat.RouteAgent || took < c.answered-time.Second || took > c.answered+6*time.Second {
 				t.Errorf("%s: by %s after %s, want %s", name, got.Route, took, c.answered)
 			}
