@@ -22,8 +22,9 @@ build: ## Build bin/sluice.
 test: ## Unit and bubble tests; needs Go and PostgreSQL (found on the machine, or fetched by npm).
 	$(TEST) -timeout 10m ./...
 
-race: ## The same under the race detector.
-	$(TEST) -race -timeout 15m ./...
+race: ## The same under the race detector; of what only learns, in no goroutine of its own, the tests that share it.
+	$(TEST) -race -timeout 15m $$($(GO) list ./... | grep -vE '/internal/(faq|intent)$$')
+	$(TEST) -race -timeout 5m -run 'AtOnce$$' ./internal/faq/ ./internal/intent/
 
 e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
 	$(PATIENT) -tags e2e -timeout 12m
