@@ -34,6 +34,20 @@ func (c *simCmd) addShop(ctx context.Context, server *sim.Server) error {
 	return server.AddShop(ctx, c.Shop)
 }
 
+// addCarrier adds the carrier of text messages, at any address where that which nobody asked
+// for is taken.
+func (c *simCmd) addCarrier(ctx context.Context, server *sim.Server) error {
+	if c.Text == "" {
+		return nil
+	}
+	cfg := sim.TextConfig{Account: c.Account, Token: c.Token, Reports: c.Reports}
+	err := server.AddCarrier(ctx, c.Text, cfg)
+	if err != nil && c.Text == sim.DefaultTextAddr {
+		err = server.AddCarrier(ctx, "127.0.0.1:0", cfg)
+	}
+	return err
+}
+
 // Run serves until the context ends.
 func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	vendors := sim.Defaults()
@@ -51,10 +65,8 @@ func (c *simCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := c.addShop(ctx, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	if c.Text != "" {
-		if err := server.AddCarrier(ctx, c.Text, sim.TextConfig{Account: c.Account, Token: c.Token, Reports: c.Reports}); err != nil {
-			return errors.Join(err, server.Close())
-		}
+	if err := c.addCarrier(ctx, server); err != nil {
+		return errors.Join(err, server.Close())
 	}
 	_, _ = fmt.Fprintln(out, "Simulated vendors are ready.")
 	for _, v := range server.Vendors() {
