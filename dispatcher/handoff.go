@@ -61,6 +61,14 @@ func (d *Dispatcher) bide(ctx context.Context, s *queue.Stored, dec decision) bo
 	return true
 }
 
+// pause waits after a call that failed, for a ticket that people have: not while its lane
+// drains, and not past its deadline.
+func (d *Dispatcher) pause(ctx context.Context, s *queue.Stored) {
+	for left := min(handedPause, time.Until(s.Deadline)); left > 0 && ctx.Err() == nil && !d.overstays(s); left -= handedLook {
+		wait(ctx, min(handedLook, left))
+	}
+}
+
 func (d *Dispatcher) handoffText(t *chat.Ticket) (_ chat.Reply, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -92,7 +92,7 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 				if d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way}, &s) {
 					d.held.setWaiting(j, true)
 					way = climb{}
-					wait(ctx, min(handedPause, time.Until(s.Deadline)))
+					d.pause(ctx, &s)
 					continue // people take over, and it waits on
 				}
 				return
