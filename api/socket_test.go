@@ -208,6 +208,7 @@ func TestSocketsSayGoodbyeAndEnd(t *testing.T) {
 		all = append(all, c)
 	}
 	silent := r.dial()
+	r.eventually("the sixth socket", func() bool { return r.sockets.count() == 6 })
 	done := make(chan error, 1)
 	go func() { done <- r.sockets.closeAll(context.WithoutCancel(t.Context())) }()
 	for _, c := range all {
