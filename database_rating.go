@@ -27,7 +27,7 @@ func (d *database) Rating(ctx context.Context, tenant, ticket string) (chat.Rate
 }
 
 // Ratings returns ratings, the newest first, for the api.
-func (d *database) Ratings(ctx context.Context, tenant string, at time.Time, ticket string, limit int) ([]api.Rating, error) {
+func (d *database) Ratings(ctx context.Context, tenant string, at time.Time, ticket string, limit int) ([]api.RatedAnswer, error) {
 	book := d.ledger()
 	if book == nil {
 		return nil, errAway
@@ -36,9 +36,9 @@ func (d *database) Ratings(ctx context.Context, tenant string, at time.Time, tic
 	if err != nil {
 		return nil, err
 	}
-	all := make([]api.Rating, 0, len(rows))
+	all := make([]api.RatedAnswer, 0, len(rows))
 	for _, row := range rows {
-		all = append(all, api.Rating{
+		all = append(all, api.RatedAnswer{
 			TicketID: row.Ticket, Tenant: row.Tenant, SessionID: row.Session, Score: row.Score, Comment: row.Comment, At: row.At,
 			Route: chat.Route(row.Route), Intent: row.Intent, Lane: chat.Lane(row.Lane),
 		})

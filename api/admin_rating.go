@@ -14,8 +14,8 @@ import (
 	"sluice/internal/mask"
 )
 
-// Rating is what a customer thinks of an answer, as operators see it.
-type Rating struct {
+// RatedAnswer is what a customer thinks of an answer, as operators see it.
+type RatedAnswer struct {
 	TicketID  string     `json:"ticket_id"`
 	Tenant    string     `json:"tenant"`
 	SessionID string     `json:"session_id"`
@@ -29,8 +29,8 @@ type Rating struct {
 
 // RatingPage is a part of the ratings.
 type RatingPage struct {
-	Ratings []Rating `json:"ratings" nullable:"false" doc:"newest first"`
-	Next    string   `json:"next,omitempty" doc:"ask again with before; left out: there are no older ones"`
+	Ratings []RatedAnswer `json:"ratings" nullable:"false" doc:"newest first"`
+	Next    string        `json:"next,omitempty" doc:"ask again with before; left out: there are no older ones"`
 }
 
 type ratingsInput struct {
@@ -63,7 +63,7 @@ func (a *API) ratings(ctx context.Context, in *ratingsInput) (*ratingsOutput, er
 	if err != nil {
 		return nil, errHistory(err)
 	}
-	page := RatingPage{Ratings: make([]Rating, 0, len(all))}
+	page := RatingPage{Ratings: make([]RatedAnswer, 0, len(all))}
 	for _, r := range all {
 		r.Comment = mask.New().Hide(r.Comment, false)
 		page.Ratings = append(page.Ratings, r)

@@ -17,7 +17,7 @@ import (
 // ratingShelf is a history of ratings, the newest first, or is away.
 type ratingShelf struct {
 	away error
-	all  []Rating
+	all  []RatedAnswer
 }
 
 func (s ratingShelf) Rating(_ context.Context, tenant, ticket string) (chat.Rated, error) {
@@ -29,7 +29,7 @@ func (s ratingShelf) Rating(_ context.Context, tenant, ticket string) (chat.Rate
 	return chat.Rated{}, or(s.away, queue.ErrNotFound)
 }
 
-func (s ratingShelf) Ratings(_ context.Context, tenant string, at time.Time, _ string, limit int) (found []Rating, _ error) {
+func (s ratingShelf) Ratings(_ context.Context, tenant string, at time.Time, _ string, limit int) (found []RatedAnswer, _ error) {
 	for _, r := range s.all {
 		if (tenant == "" || r.Tenant == tenant) && (at.IsZero() || r.At.Before(at)) && len(found) < limit {
 			found = append(found, r)
@@ -43,7 +43,7 @@ func TestATicketShowsItsRating(t *testing.T) {
 	ended := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	old := chat.Ticket{ID: chat.NewTicketID(), Tenant: "demo", Session: "s0", Status: chat.Answered, Lane: chat.Low, AcceptedAt: ended, EndedAt: &ended}
 	f := setup(t, func(d *Deps, _ *Config, _ *queue.Config) {
-		d.History, d.Ratings = shelf{ticket: old}, ratingShelf{all: []Rating{{TicketID: old.ID, Tenant: "demo", Score: 2, At: ended}}}
+		d.History, d.Ratings = shelf{ticket: old}, ratingShelf{all: []RatedAnswer{{TicketID: old.ID, Tenant: "demo", Score: 2, At: ended}}}
 	})
 	f.submit(map[string]any{"message": "hello", "session_id": "s1"})
 	job, s := f.take(chat.High)
@@ -74,9 +74,9 @@ func TestATicketShowsItsRating(t *testing.T) {
 func TestOperatorsListRatings(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var all []Rating
+	var all []RatedAnswer
 	for i, tenant := range []string{"demo", "shop", "demo"} {
-		all = append(all, Rating{TicketID: chat.NewTicketID(), Tenant: tenant, SessionID: "s", Score: 3 + i%2, At: at.Add(-time.Duration(i) * time.Minute)})
+		all = append(all, RatedAnswer{TicketID: chat.NewTicketID(), Tenant: tenant, SessionID: "s", Score: 3 + i%2, At: at.Add(-time.Duration(i) * time.Minute)})
 	}
 	all[0].Comment = "Call me: 138 0013 8000, or ann@example.com"
 	f := nodes(t, 1)[0]

@@ -55,7 +55,7 @@ func TestOperatorsHaveATextSentAgain(t *testing.T) {
 	refused(t, f.admin("POST", path, map[string]any{}), http.StatusBadRequest, "invalid")
 	refused(t, f.call("POST", "/admin/api/"+path, f.demo.Secret, why), http.StatusUnauthorized, "unauthorized")
 	audit := string(f.admin("GET", "audit", nil).raw)
-	if strings.Count(audit, `"sms.retry"`) != 10 || strings.Count(audit, "not done: sms_state") != 3 {
+	if strings.Count(audit, `"sms.retry"`) != 12 || strings.Count(audit, "not done: sms_state") != 3 {
 		t.Errorf("audit: %s", audit)
 	}
 }

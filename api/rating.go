@@ -15,7 +15,7 @@ type Ratings interface {
 	Rating(ctx context.Context, tenant, ticket string) (chat.Rated, error)
 	// Ratings returns ratings that are older than the one of a ticket at an instant, the
 	// newest first; an empty tenant is all of them, a zero instant begins with the newest.
-	Ratings(ctx context.Context, tenant string, at time.Time, ticket string, limit int) ([]Rating, error)
+	Ratings(ctx context.Context, tenant string, at time.Time, ticket string, limit int) ([]RatedAnswer, error)
 }
 
 // rated returns what the customer thinks of a ticket's answer; nil: nothing is known. Of

@@ -181,7 +181,7 @@ func (n *Notice) Turn(s NoticeState, now time.Time) { n.State, n.Since, n.Next =
 // Fail ends a notice that does not arrive.
 func (n *Notice) Fail(fault string, now time.Time) {
 	n.Turn(NoticeFailed, now)
-	n.Fault = fault
+	n.Fault, n.Again = fault, false
 }
 
 // Promised returns how the promise of a notice stands by the notice, at now. ok is false
