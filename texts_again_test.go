@@ -113,12 +113,17 @@ func TestATextIsSentAgainOnce(t *testing.T) {
 // TestWhatIsSentAgainHasADay has a carrier that does not say for a whole day what it knows.
 func TestWhatIsSentAgainHasADay(t *testing.T) {
 	inTextWorld(t, twilioRules, func(w *textWorld) {
-		defer w.texter("a").stop()
+		x := w.texter("a")
 		w.carrier.Behave(sim.TextBehaviour{Lose: true, Blind: true})
 		id := w.notice("s", cnNumber, chat.English, 10*time.Second)
 		time.Sleep(15 * time.Second)
 		w.again(id, true)
-		time.Sleep(chat.AgainFor + 2*time.Minute)
+		time.Sleep(time.Minute)
+		x.stop() // for the most part of the day
+		time.Sleep(chat.AgainFor - 2*time.Minute)
+		w.want("s", id, chat.NoticeUnknown, chat.PromiseBroken)
+		defer w.texter("b").stop()
+		time.Sleep(3 * time.Minute)
 		if n := w.want("s", id, chat.NoticeUnknown, chat.PromiseBroken); n.Open() || n.Again {
 			t.Errorf("somebody still looks after it: %+v", n)
 		}
