@@ -81,8 +81,10 @@ func TestABadLineAtTheEndOfAFullBatch(t *testing.T) {
 func TestTwoUploadsAtOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	const lines = partLines + 10 // two parts of a spool
-	whole := func(name string) string { return strings.ReplaceAll(ndjson(lines, nil), "c-", name+"-") }
+	const lines = 60
+	whole := func(name string) string { // more than one part of a spool
+		return strings.NewReplacer("c-", name+"-", "Where", strings.Repeat("Where ", 900)).Replace(ndjson(lines, nil))
+	}
 	upload := func(key string) (*io.PipeWriter, <-chan answer) {
 		r, w := io.Pipe()
 		done := make(chan answer, 1)
