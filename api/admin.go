@@ -40,6 +40,8 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerFAQ(api)
 	a.registerDead(api)
 	a.registerPromises(api)
+	a.registerTexts(api)
+	a.registerRatings(api)
 	a.registerBatchList(api)
 	a.registerHandoffs(api)
 	a.registerTakeovers(api)

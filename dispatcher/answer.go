@@ -199,7 +199,7 @@ func (d *Dispatcher) guarded(s *queue.Stored, work func() (chat.Answer, error)) 
 func (d *Dispatcher) untaken(ctx context.Context, j *job, s *queue.Stored, err error) {
 	if errors.Is(err, queue.ErrLost) {
 		// Cancelled, or taken by another holder: the bucket says which.
-		if err = d.queue.Finish(context.WithoutCancel(ctx), j.Job); err == nil || errors.Is(err, queue.ErrLost) {
+		if _, err = d.queue.Finish(context.WithoutCancel(ctx), j.Job); err == nil || errors.Is(err, queue.ErrLost) {
 			return
 		}
 	}
