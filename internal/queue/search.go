@@ -15,10 +15,11 @@ import (
 	"sluice/internal/chat"
 )
 
-// mostScanned is how many messages of one stream a search looks at, the newest of those that
-// it may be about. searchWidth is how many tickets it reads at once.
+// How many messages of a lane, and of the stories, a search looks at, the newest of those that
+// it may be about; how many tickets it reads at once.
 const (
-	mostScanned = 20_000
+	mostOpen    = 10_000
+	mostTold    = 20_000
 	searchWidth = 16
 )
 
@@ -41,7 +42,7 @@ func (q *Queue) Known(ctx context.Context, f chat.TicketFilter, all bool) (Known
 				continue
 			}
 			subject := "chat." + string(lane) + "." + anyToken(f.Tenant) + "." + anyToken(f.Session) + ".*"
-			if err := k.scan(ctx, q.lanes[lane], subject, 1, k.noteOpen); err != nil {
+			if err := k.walk(ctx, q.lanes[lane], subject); err != nil {
 				return Known{}, fmt.Errorf("search lane %s: %w", lane, err)
 			}
 		}
@@ -81,11 +82,13 @@ func (q *Queue) unrecordedStories(ctx context.Context) (uint64, error) {
 	return cons.CachedInfo().AckFloor.Stream + 1, nil
 }
 
-// knowing is one search under way.
+// knowing is one search under way. It is safe for concurrent use.
 type knowing struct {
-	Known
 	filter chat.TicketFilter
-	seen   map[string]bool
+
+	mu sync.Mutex
+	Known
+	seen map[string]bool
 }
 
 // sighting is as much of a ticket as a filter is about.
@@ -123,13 +126,15 @@ func (k *knowing) noteEnded(t *chat.Ticket) {
 }
 
 func (k *knowing) note(t *chat.Ticket) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if !k.seen[t.ID] {
 		k.seen[t.ID] = true
 		k.Marks = append(k.Marks, chat.MarkOf(t))
 	}
 }
 
-// scan gives the tickets of a stream's messages from a place on to visit.
+// scan gives the tickets of the stories from a place on to visit.
 func (k *knowing) scan(ctx context.Context, s jetstream.Stream, subject string, from uint64, visit func(*chat.Ticket)) error {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -143,17 +148,25 @@ func (k *knowing) scan(ctx context.Context, s jetstream.Stream, subject string, 
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, info.State.FirstSeq),
 	}
 	cut, err := eachNewest(ctx, s, cfg, func(body []byte) {
-		var found sighting
-		if json.Unmarshal(body, &found) == nil { // what cannot be read is nobody's ticket
-			visit(found.ticket())
+		if t := seen(body); t != nil {
+			visit(t)
 		}
 	})
 	k.Cut = k.Cut || cut
 	return err
 }
 
+// seen reads as much of a ticket as a filter is about; nil: it cannot be read.
+func seen(body []byte) *chat.Ticket {
+	var s sighting
+	if json.Unmarshal(body, &s) != nil {
+		return nil
+	}
+	return s.ticket()
+}
+
 // eachNewest gives what a consumer brings to visit, as it was when it was called: where that
-// is more than mostScanned, the newest ones, and cut is true.
+// is more than mostTold, the newest ones, and cut is true.
 func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedConsumerConfig, visit func(body []byte)) (cut bool, err error) {
 	for {
 		cons, err := s.OrderedConsumer(ctx, cfg)
@@ -164,7 +177,7 @@ func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedCo
 		if err != nil {
 			return cut, err
 		}
-		if info.NumPending <= mostScanned || cut {
+		if info.NumPending <= mostTold || cut {
 			err = drainOnce(ctx, s, cons, info, visit)
 			return cut, err
 		}
@@ -173,7 +186,7 @@ func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedCo
 		if err != nil {
 			return cut, err
 		}
-		cut, cfg.OptStartSeq = true, max(cfg.OptStartSeq, state.State.LastSeq+1-min(state.State.LastSeq, mostScanned))
+		cut, cfg.OptStartSeq = true, max(cfg.OptStartSeq, state.State.LastSeq+1-min(state.State.LastSeq, mostTold))
 	}
 }
 
