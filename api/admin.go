@@ -39,6 +39,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerKnowledge(api)
 	a.registerFAQ(api)
 	a.registerTickets(api)
+	a.registerBulk(api)
 	a.registerDead(api)
 	a.registerPromises(api)
 	a.registerBatchList(api)

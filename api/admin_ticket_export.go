@@ -48,7 +48,7 @@ func (a *API) exportTickets(ctx context.Context, in *exportInput) (*huma.StreamR
 	if in.ID != "" {
 		return nil, chat.Bad("id", "is for a search; read the ticket itself")
 	}
-	s, err := a.search(ctx, in.filter(), chat.TicketMark{})
+	s, err := a.deepSearch(ctx, in.filter(), chat.TicketMark{})
 	if err != nil {
 		return nil, err
 	}

@@ -31,18 +31,18 @@ func TestSearchFindsOpenAndEndedTicketsOfAllTenantsOnce(t *testing.T) {
 		}
 	}
 	for query, want := range map[string][]string{
-		"id=" + second:               {second},
+		"id=" + second:                {second},
 		"id=" + second + "&lane=high": nil,
-		"session=s3":                 {newest, third},
-		"tenant=demo":                {other},
-		"state=queued":               {newest, other},
-		"state=running":              {third},
-		"state=answered":             {second, first},
-		"route=template":             {second},
-		"reason=overdue&lane=normal": {second},
-		"lane=high":                  {other},
-		"state=failed":               nil,
-		"to=2026-01-01T00:00:00Z":    nil,
+		"session=s3":                  {newest, third},
+		"tenant=demo":                 {other},
+		"state=queued":                {newest, other},
+		"state=running":               {third},
+		"state=answered":              {second, first},
+		"route=template":              {second},
+		"reason=overdue&lane=normal":  {second},
+		"lane=high":                   {other},
+		"state=failed":                nil,
+		"to=2026-01-01T00:00:00Z":     nil,
 		"from=" + time.Now().Add(-time.Hour).UTC().Format(time.RFC3339) + "&tenant=shop&state=answered": {second, first},
 	} {
 		if got, _ := f.found(query, 2); !slices.Equal(got, want) {

@@ -126,6 +126,7 @@ type API struct {
 	hub     *hub
 	sockets *sockets
 	batches *batches
+	bulks   *bulks
 	polls   chan struct{} // a token for each long poll that waits
 	looks   chan struct{} // a token for each search that looks into the engine
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
@@ -152,7 +153,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 		limits: func() rules.Sockets { return deps.Rules().Sockets },
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
-	a.batches = newBatches(deps, a.intake)
+	a.batches, a.bulks = newBatches(deps, a.intake), newBulks(a)
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

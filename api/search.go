@@ -23,6 +23,7 @@ const (
 type search struct {
 	a      *API
 	filter chat.TicketFilter
+	deep   bool              // it looks at all that the engine has, however long that takes
 	at     chat.TicketMark   // of the last one that was given; zero: none was
 	open   []chat.TicketMark // of the engine's, those after it
 	cut    bool              // the engine has more than anybody looked at
@@ -31,8 +32,16 @@ type search struct {
 
 // search begins behind a mark; zero: with the newest.
 func (a *API) search(ctx context.Context, f chat.TicketFilter, after chat.TicketMark) (*search, error) {
-	s := &search{a: a, filter: f, at: after}
-	if a.deps.History == nil && f.Ended() {
+	return a.begin(ctx, &search{a: a, filter: f, at: after})
+}
+
+// deepSearch is a search that misses nothing: partial only while the history is away.
+func (a *API) deepSearch(ctx context.Context, f chat.TicketFilter, after chat.TicketMark) (*search, error) {
+	return a.begin(ctx, &search{a: a, filter: f, at: after, deep: true})
+}
+
+func (a *API) begin(ctx context.Context, s *search) (*search, error) {
+	if a.deps.History == nil && s.filter.Ended() {
 		s.away = errNoHistory
 	}
 	return s, s.look(ctx)
@@ -48,7 +57,7 @@ func (s *search) look(ctx context.Context) error {
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
 	}
-	known, err := s.a.deps.Queue.Known(ctx, s.filter, s.away != nil)
+	known, err := s.a.deps.Queue.Known(ctx, s.filter, s.away != nil, s.deep)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -149,4 +158,51 @@ func (a *API) anyTicket(ctx context.Context, id string) (t chat.Ticket, err erro
 		return t, errHistory(err)
 	}
 	return t, nil
+}
+
+// countBlock is how many marks of the history are counted together.
+const countBlock = 10_000
+
+// count counts the tickets that a filter takes. Where there are more than a bulk action may
+// have, it refuses.
+func (a *API) count(ctx context.Context, f chat.TicketFilter) (int, error) {
+	s, err := a.deepSearch(ctx, f, chat.TicketMark{})
+	if err != nil {
+		return 0, err
+	}
+	known := map[string]bool{}
+	if f.Status != "" && !f.Status.Ended() {
+		found, _, err := a.deps.Queue.ReadMarks(ctx, f, s.open, maxBulk+1)
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		for i := range found {
+			known[found[i].ID] = true
+		}
+	} else {
+		for _, m := range s.open {
+			known[m.ID] = true
+		}
+	}
+	n := len(known)
+	for more := f.Ended(); more && n <= maxBulk; {
+		if s.away != nil {
+			return 0, errHistory(s.away)
+		}
+		marks, err := a.deps.History.Marks(ctx, f, s.at, countBlock)
+		if err != nil {
+			return 0, errHistory(err)
+		}
+		for _, m := range marks {
+			if !known[m.ID] {
+				n++
+			}
+			s.at = m
+		}
+		more = len(marks) == countBlock
+	}
+	if n > maxBulk {
+		return 0, chat.Bad("filter", "takes more than %d tickets: narrow it", maxBulk)
+	}
+	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -32,10 +33,10 @@ type Known struct {
 
 // Known looks for tickets that a filter takes: the open ones in their lanes, those that have
 // ended in the stories. Of the latter it looks only at those that the ledger does not have yet,
-// unless all is true. Whoever asks the ledger afterwards misses none: a story is told
+// unless all is true. It looks at the newest of each, at all of them if deep is true. Whoever asks the ledger afterwards misses none: a story is told
 // before its ticket leaves the lane, and acknowledged after the ledger has it.
-func (q *Queue) Known(ctx context.Context, f chat.TicketFilter, all bool) (Known, error) {
-	k := &knowing{filter: f, seen: map[string]bool{}}
+func (q *Queue) Known(ctx context.Context, f chat.TicketFilter, all, deep bool) (Known, error) {
+	k := &knowing{filter: f, deep: deep, seen: map[string]bool{}}
 	if f.Open() {
 		for _, lane := range chat.Lanes() {
 			if f.Lane != "" && f.Lane != lane {
@@ -85,6 +86,7 @@ func (q *Queue) unrecordedStories(ctx context.Context) (uint64, error) {
 // knowing is one search under way. It is safe for concurrent use.
 type knowing struct {
 	filter chat.TicketFilter
+	deep   bool // nothing is left out, however many there are
 
 	mu sync.Mutex
 	Known
@@ -147,7 +149,11 @@ func (k *knowing) scan(ctx context.Context, s jetstream.Stream, subject string, 
 		FilterSubjects: []string{subject}, InactiveThreshold: readerLeft,
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, info.State.FirstSeq),
 	}
-	cut, err := eachNewest(ctx, s, cfg, func(body []byte) {
+	most := uint64(mostTold)
+	if k.deep {
+		most = math.MaxUint64
+	}
+	cut, err := eachNewest(ctx, s, cfg, most, func(body []byte) {
 		if t := seen(body); t != nil {
 			visit(t)
 		}
@@ -166,8 +172,8 @@ func seen(body []byte) *chat.Ticket {
 }
 
 // eachNewest gives what a consumer brings to visit, as it was when it was called: where that
-// is more than mostTold, the newest ones, and cut is true.
-func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedConsumerConfig, visit func(body []byte)) (cut bool, err error) {
+// is more than most, the newest ones, and cut is true.
+func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedConsumerConfig, most uint64, visit func(body []byte)) (cut bool, err error) {
 	for {
 		cons, err := s.OrderedConsumer(ctx, cfg)
 		if err != nil {
@@ -177,7 +183,7 @@ func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedCo
 		if err != nil {
 			return cut, err
 		}
-		if info.NumPending <= mostTold || cut {
+		if info.NumPending <= most || cut {
 			err = drainOnce(ctx, s, cons, info, visit)
 			return cut, err
 		}
@@ -186,7 +192,7 @@ func eachNewest(ctx context.Context, s jetstream.Stream, cfg jetstream.OrderedCo
 		if err != nil {
 			return cut, err
 		}
-		cut, cfg.OptStartSeq = true, max(cfg.OptStartSeq, state.State.LastSeq+1-min(state.State.LastSeq, mostTold))
+		cut, cfg.OptStartSeq = true, max(cfg.OptStartSeq, state.State.LastSeq+1-min(state.State.LastSeq, most))
 	}
 }
 

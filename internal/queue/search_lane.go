@@ -35,7 +35,7 @@ func (k *knowing) walk(ctx context.Context, lane jetstream.Stream, subject strin
 	for i := range searchWidth {
 		work.Go(func() {
 			for begin := range parts {
-				if count.Load() >= mostOpen {
+				if !k.deep && count.Load() >= mostOpen {
 					cut.Store(true)
 				} else if faults[i] == nil {
 					faults[i] = k.walkPart(ctx, lane, subject, begin, size, &count)
