@@ -50,7 +50,7 @@ type BulkWish struct {
 	Filter TicketQuery      `json:"filter" doc:"at least one field of a search"`
 	Action queue.BulkAction `json:"action" enum:"requeue,cancel"`
 	DryRun bool             `json:"dry_run,omitempty" doc:"only counts"`
-	reasoned
+	Reason string           `json:"reason" minLength:"1" maxLength:"500" doc:"why; kept in the audit"`
 }
 
 type bulkInput struct{ Body BulkWish }
