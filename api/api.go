@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/faq"
+	"sluice/internal/password"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -123,7 +124,10 @@ type API struct {
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
 	logins   *attempts
-	echo     *echo.Echo
+	// passwords computes the slow hashes of this process.
+	passwords *password.Hasher
+	origins   *http.CrossOriginProtection
+	echo      *echo.Echo
 }
 
 // New builds the stage; it does no I/O.
@@ -138,6 +142,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
 		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}), logins: newAttempts(),
+		passwords: password.New(), origins: ownOrigins(cfg.PublicURL),
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,
