@@ -32,6 +32,8 @@ const auditLimit = 2 * time.Second
 func (a *API) registerAdmin(api huma.API) {
 	a.registerLogin(api)
 	a.registerTokens(api)
+	a.registerOperators(api)
+	a.registerPassword(api)
 	a.registerOverview(api)
 	a.registerLanes(api)
 	a.registerRules(api)
@@ -47,6 +49,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerHooks(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
+	a.registerAuditExport(api)
 }
 
 // manage registers an operator's call. Its path is below adminPath; its middlewares run
@@ -139,6 +142,7 @@ func (a *API) change(ctx context.Context, e queue.Audit, do func() error) error 
 		return err
 	}
 	e.At, e.Actor = time.Now().UTC(), operatorOf(ctx).actor
+	e.Before, e.After = shortened(e.Before), shortened(e.After)
 	if err := a.deps.Queue.Note(ctx, e); err != nil {
 		return unavailable(err)
 	}

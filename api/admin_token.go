@@ -103,7 +103,8 @@ func (a *API) addToken(ctx context.Context, in *newTokenInput) (*newTokenOutput,
 	t := queue.OpsToken{
 		Name: in.Body.Name, Role: role, Hash: chat.HashKey(token), Actor: operatorOf(ctx).actor, Reason: in.Body.Reason, At: time.Now().UTC(),
 	}
-	err := a.change(ctx, queue.Audit{Action: "token.add", Target: t.Name, Reason: t.Reason}, func() error {
+	e := queue.Audit{Action: "token.add", Target: t.Name, Reason: t.Reason, After: map[string]any{"role": t.Role}}
+	err := a.change(ctx, e, func() error {
 		err := a.deps.Queue.AddOpsToken(ctx, t)
 		if errors.Is(err, queue.ErrExists) {
 			return &chat.Error{Kind: chat.Conflict, Code: codeExists, Detail: "there is a token of that name"}
@@ -130,12 +131,17 @@ func (a *API) removeToken(ctx context.Context, in *tokenInput) (*struct{}, error
 	if !chat.IsTenantName(in.Name) {
 		return nil, notFound("token")
 	}
-	if _, err := a.deps.Queue.OpsToken(ctx, in.Name); errors.Is(err, queue.ErrNotFound) {
+	t, err := a.deps.Queue.OpsToken(ctx, in.Name)
+	if errors.Is(err, queue.ErrNotFound) {
 		return nil, notFound("token")
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, unavailable(err)
 	}
-	return nil, a.change(ctx, queue.Audit{Action: "token.remove", Target: in.Name, Reason: in.Body.Reason}, func() error {
+	e := queue.Audit{
+		Action: "token.remove", Target: in.Name, Reason: in.Body.Reason, Before: map[string]any{"role": t.Role, "actor": t.Actor},
+	}
+	return nil, a.change(ctx, e, func() error {
 		return orUnavailable(a.deps.Queue.RemoveOpsToken(ctx, in.Name))
 	})
 }

@@ -19,8 +19,12 @@ func needs() map[string]chat.Role {
 		"admin-session": chat.Viewer,
 		"admin-logout":  chat.Viewer,
 
+		"admin-change-own-password": chat.Viewer,
+
 		"admin-overview": chat.Viewer,
-		"admin-audit":    chat.Viewer,
+
+		"admin-audit":        chat.Viewer,
+		"admin-export-audit": chat.Viewer,
 
 		"admin-pause-lane":   chat.Operator,
 		"admin-resume-lane":  chat.Operator,
@@ -95,6 +99,11 @@ func needs() map[string]chat.Role {
 		"admin-list-tokens":  chat.Viewer,
 		"admin-add-token":    chat.Admin,
 		"admin-remove-token": chat.Admin,
+
+		"admin-list-operators":  chat.Viewer,
+		"admin-add-operator":    chat.Admin,
+		"admin-change-operator": chat.Admin,
+		"admin-remove-operator": chat.Admin,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,7 @@ func (f *fixture) operatorsCalls() (all []operatorsCall) {
 
 func TestEveryOperatorsCallHasARow(t *testing.T) {
 	t.Parallel()
+	harmless := []string{"admin-logout", "admin-change-own-password", "admin-check-rules"}
 	rows := needs()
 	for _, c := range setup(t, nil).operatorsCalls() {
 		if need, found := rows[c.id]; !found || need != c.role {
@@ -54,7 +56,7 @@ func TestEveryOperatorsCallHasARow(t *testing.T) {
 		if c.role != chat.Viewer && !c.refuses {
 			t.Errorf("%s needs %s and documents no 403", c.id, c.role)
 		}
-		if c.role == chat.Viewer && !reads(c.method) && !strings.HasPrefix(c.path, adminPath+"log") && c.path != adminPath+"password" {
+		if c.role == chat.Viewer && !reads(c.method) && !slices.Contains(harmless, c.id) {
 			t.Errorf("%s changes something and needs no more than %s", c.id, c.role)
 		}
 		delete(rows, c.id)
