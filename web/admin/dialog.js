@@ -12,6 +12,7 @@ import { blame, field } from "./form.js";
 //   fields    {name: field(…)}: what else is to be said; optional
 //   danger    true where it cannot be undone
 //   confirm   a word that has to be typed first; optional
+//   more      a node below that, such as a difference; wide: true gives it room; optional
 //   plain     true: no reason is asked for (the call changes nothing)
 //   run       async ({reason, …values}, progress) => [[label, count], …] or text or nothing.
 //             progress(done, all, text) moves the bar; all may be 0: nobody knows.
@@ -42,8 +43,8 @@ class Act {
     this.form = el("form", { onsubmit: (e) => { e.preventDefault(); this.do(); } },
       this.touches, Object.values(this.fields).map((f) => f.node), this.sure?.node, this.alert, this.going,
       el("div", { class: "buttons" }, this.no, this.yes));
-    this.node = el("dialog", { class: "act", "aria-labelledby": id, oncancel: (e) => { if (this.busy) e.preventDefault(); }, onclose: () => this.left() },
-      el("h2", { id }, what.title), what.about && el("p", {}, what.about), this.form);
+    this.node = el("dialog", { class: what.wide ? "act wide" : "act", "aria-labelledby": id, oncancel: (e) => { if (this.busy) e.preventDefault(); }, onclose: () => this.left() },
+      el("h2", { id }, what.title), what.about && el("p", {}, what.about), what.more, this.form);
   }
 
   open() {
@@ -120,6 +121,7 @@ class Act {
   finish(result) {
     if (!Array.isArray(result) && typeof result !== "string") return this.node.close();
     const close = el("button", { class: "primary", onclick: () => this.node.close() }, this.words.close);
+    this.what.more?.remove();
     put(this.form, el("div", { class: "result", role: "status" }, el("h3", {}, this.words.result),
       Array.isArray(result) ? pairs(result) : el("p", {}, result)), el("div", { class: "buttons" }, close));
     close.focus();
