@@ -45,5 +45,5 @@ export function keepTimes() {
 
 // whole says a number with its thousands apart; what is not known is a dash.
 export function whole(n, lang) {
-  return n === null || n === undefined ? "–" : new Intl.NumberFormat(lang, { maximumFractionDigits: 2 }).format(n);
+  return n === null || n === undefined ? "–" : new Intl.NumberFormat(lang, { maximumFractionDigits: 3 }).format(n);
 }

@@ -2,6 +2,7 @@
 
 import { el } from "../dom.js";
 import { path } from "../client.js";
+import { field } from "../form.js";
 import { whole } from "../time.js";
 
 const lookEach = 500; // ms
@@ -29,18 +30,21 @@ export function laneButtons(ctx, lane) {
 function ask(ctx, lane, verb) {
   const { words, lang, live } = ctx, n = (value) => whole(value, lang);
   const now = () => live.overview.lanes.find((l) => l.lane === lane);
+  const spans = { type: "select", choices: [["", words.noEnd], ...[5, 15, 30, 60, 240].map((m) => [m, words.minutes(m)])], attributes: { name: "minutes" } };
   return ctx.act({
     title: `${words.verbs[verb]}: ${words.lanes[lane]}`, about: words.abouts[verb],
     danger: verb === "purge", confirm: verb === "purge" ? lane : undefined,
+    fields: verb === "pause" ? { minutes: field(words.pauseFor, spans) } : {},
     touches: async () => {
       if (!await live.poll()) throw await unreachable(ctx);
       const l = now(), running = l.waiting === undefined ? undefined : l.depth - l.waiting;
       const nodes = new Set([...live.overview.intakes, ...live.overview.dispatchers]).size;
       return [[words.state, words.laneStates[l.state]], [words.ticketsWaiting, n(l.waiting ?? l.depth)], [words.ticketsRunning, n(running)], [words.nodes, n(nodes)]];
     },
-    run: async ({ reason }, progress) => {
+    run: async ({ reason, minutes }, progress) => {
       const before = now().depth;
-      const answer = await ctx.api.post(`${path("lanes", lane)}/${verb}`, { reason });
+      const until = minutes ? new Date(Date.now() + minutes * 60_000).toISOString() : undefined;
+      const answer = await ctx.api.post(`${path("lanes", lane)}/${verb}`, { reason, until });
       await live.poll();
       if (verb === "answer" || verb === "purge") return clearing(ctx, answer, now, progress);
       if (verb === "drain") return drain(ctx, before, now, progress);

@@ -49,7 +49,7 @@ function laneCard(ctx, lane) {
     draw: () => depth.draw(live.values(`lane.${lane}.depth`)),
     set(l) {
       put(state, laneTag(words, l));
-      put(order, l.actor && [`${l.actor}: ${l.reason} `, moment(l.since, lang)]);
+      put(order, l.actor && [`${l.actor}: ${l.reason} `, moment(l.since, lang), l.until && [` ${words.until} `, moment(l.until, lang)]]);
       put(numbers, pairs([
         [words.depthOfBound, `${n(l.depth)} / ${n(l.bound)}`], [words.waiting, n(l.waiting)], [words.oldest, span(l.oldest_ms)],
         [words.unconfirmed, l.unconfirmed.length === 0 ? words.all : l.unconfirmed.join(", ")],

@@ -32,7 +32,7 @@ function mount(root, ctx) {
       lift.hidden = !v.force;
       put(now,
         el("p", {}, v.force ? [levelTag(words, v.force.level), ` ${words.forced} ${absolute(v.force.until, lang)}, `, moment(v.force.until, lang)] : words.measured),
-        el("p", {}, Object.entries(v.levels ?? {}).map(([lane, level]) => [`${words.lanes[lane]} `, levelTag(words, level), " "])));
+        el("p", {}, ["high", "normal", "low"].filter((lane) => lane in (v.levels ?? {})).map((lane) => [`${words.lanes[lane]} `, levelTag(words, v.levels[lane]), " "])));
     } catch (problem) {
       put(now, failure(words, problem, load));
     }
