@@ -107,6 +107,7 @@ export const english = {
     lane_state: "The lane's state does not allow this.",
     revision_conflict: "Somebody else has saved other rules meanwhile.",
     busy: "Something of the kind is under way already.",
+    layout: "The document's layout does not let this be changed in place: write it into the text.",
     timeout: "It took too long.",
   },
 };

@@ -106,6 +106,7 @@ export const chinese = {
     lane_state: "通道当前的状态不允许此操作。",
     revision_conflict: "其他人刚刚保存了另一版规则。",
     busy: "同类操作正在进行。",
+    layout: "文档的写法不允许就地修改，请直接编辑文字。",
     timeout: "处理超时。",
   },
 };

@@ -64,7 +64,7 @@ function laneCard(ctx, lane) {
 // draining shows how far a drain has come: from the deepest since it began, to nothing.
 function draining(ctx, l) {
   const { words, live } = ctx;
-  if (l.state === "drained") return el("p", { class: "good", role: "status" }, words.drainDone);
+  if (l.state === "drained") return el("p", { class: "good" }, words.drainDone);
   if (l.state !== "draining") return null;
   const steps = Math.ceil((Date.now() - new Date(l.since)) / 10_000) + 1;
   const from = Math.max(l.depth, ...live.values(`lane.${l.lane}.depth`).slice(-steps).filter((v) => v !== null));

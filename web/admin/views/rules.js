@@ -21,7 +21,7 @@ function mount(root, ctx) {
   const about = el("p", { class: "soft" }), stale = el("div", { class: "stale", role: "status" });
   const parts = { form: form(ctx, draft, leaving.signal), text: editor(ctx, draft, leaving.signal), history: history(ctx, draft, () => draft.load(ctx.api)) };
   const tabs = Object.keys(parts).map((name) => el("button", { type: "button", data: { part: name }, onclick: () => turn(name) }, words.parts[name]));
-  const saveButton = ctx.button(words.save, { role: "operator" }, () => save(ctx, draft));
+  const saveButton = ctx.button(words.save, { role: "admin" }, () => save(ctx, draft));
   saveButton.classList.add("primary");
   const drop = el("button", { type: "button", onclick: () => draft.reset() }, words.drop);
   const turn = (name) => {
@@ -34,7 +34,7 @@ function mount(root, ctx) {
     if (!about.isConnected) put(root, about, stale, el("div", { class: "row tabs" }, tabs, saveButton, drop), Object.values(parts).map((p) => p.node));
     const b = draft.base;
     put(about, `${words.revision} ${b.revision}, ${b.actor}: ${b.reason} `, moment(b.at, lang));
-    saveButton.disabled = !ctx.can("operator") || !draft.changed || draft.faults.length > 0;
+    saveButton.disabled = !ctx.can("admin") || !draft.changed || draft.faults.length > 0;
     drop.hidden = !draft.changed;
     put(stale, draft.stale && [el("p", { class: "warn" }, words.stale(draft.newest)), draft.changed
       ? el("button", { type: "button", onclick: () => conflict(ctx, draft) }, words.compare)

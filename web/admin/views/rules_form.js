@@ -17,7 +17,7 @@ export function form(ctx, draft, signal) {
       el("div", { class: "fields" }, paths.filter((p) => is.test(p)).map((path) => one(path).node)))));
   };
   const one = (path) => {
-    const f = field(label(words, path), { value: draft.numbers[path], attributes: { name: path, readonly: !ctx.can("operator"), inputmode: "text", autocomplete: "off", spellcheck: "false" } });
+    const f = field(label(words, path), { value: draft.numbers[path], attributes: { name: path, readonly: !ctx.can("admin"), inputmode: "text", autocomplete: "off", spellcheck: "false" } });
     f.input.addEventListener("change", () => write(path, f));
     fields.set(path, f);
     return f;

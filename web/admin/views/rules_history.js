@@ -13,7 +13,7 @@ export function history(ctx, draft, changed) {
     { title: words.who, cell: (r) => r.actor, sort: (r) => r.actor },
     { title: words.reason, cell: (r) => (r.from ? `${r.reason} (${words.from(r.from)})` : r.reason) },
     { title: words.bytes, cell: (r) => whole(r.size, lang), sort: (r) => r.size, number: true },
-    { title: words.actions, cell: (r) => (r.revision === draft.newest ? words.current : ctx.button(words.rollback, {}, () => rollback(r))) },
+    { title: words.actions, cell: (r) => (r.revision === draft.newest ? words.current : ctx.button(words.rollback, { role: "admin" }, () => rollback(r))) },
   ], { caption: words.parts.history });
 
   const load = async () => {

@@ -34,7 +34,7 @@ function vendorCard(ctx, name) {
   const breaker = el("div", { class: "row" }), figures = el("div"), buttons = breakerButtons(ctx, name);
   let now = null;
   const node = el("section", { class: "card", data: { vendor: name } }, el("header", {}, el("h2", {}, name), breaker), figures,
-    el("div", { class: "row" }, ctx.button(words.numbers, {}, () => change(ctx, now)), buttons.node));
+    el("div", { class: "row" }, ctx.button(words.numbers, { role: "admin" }, () => change(ctx, now)), buttons.node));
   return {
     node,
     set(v) {
