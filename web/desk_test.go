@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -227,8 +228,9 @@ func visible(selector string) string {
 // see waits for an expression over the page to become true.
 func (b *browser) see(what, expression string) {
 	b.t.Helper()
+	before := b.t.Failed()
 	defer func() {
-		if b.t.Failed() {
+		if b.t.Failed() && !before {
 			b.t.Logf("the page shows %s", outside[string](b, `document.body.innerText`))
 		}
 	}()
@@ -256,6 +258,15 @@ func (b *browser) fill(name, value string) {
 	b.see("the field "+name, found)
 	outside[bool](b, fmt.Sprintf(`(() => { const f = %s; f.focus(); f.value = %s;
 		for (const e of ["input", "change"]) f.dispatchEvent(new Event(e, { bubbles: true })); return true; })()`, found, quoted(value)))
+}
+
+// calm fails where the browser complained of anything but answers that are refusals.
+func (b *browser) calm() {
+	b.t.Helper()
+	b.mu.Lock()
+	b.complaints = slices.DeleteFunc(b.complaints, func(c string) bool { return strings.Contains(c, "Failed to load resource") })
+	b.mu.Unlock()
+	b.quiet()
 }
 
 // view opens a view.

@@ -39,6 +39,7 @@ func TestOperatorsActAndSeeItDone(t *testing.T) {
 	restart(t, d, b)
 	b.press("", "Log out")
 	b.see("the way in", `document.querySelector("input[name=user]")`)
+	b.calm()
 }
 
 func steerLanes(t *testing.T, d *desk, b *browser) {
@@ -279,5 +280,5 @@ func TestOperatorsPageIsAccessible(t *testing.T) {
 	if outside[bool](b, `window.hit === 1`) {
 		t.Error("markup ran")
 	}
-	b.quiet()
+	b.calm()
 }

@@ -40,7 +40,7 @@ class Act {
     this.yes = el("button", { class: what.danger ? "primary danger" : "primary" }, what.title);
     this.no = el("button", { type: "button", onclick: () => this.node.close() }, words.cancel);
     const id = newId();
-    this.form = el("form", { onsubmit: (e) => { e.preventDefault(); this.do(); } },
+    this.form = el("form", { novalidate: true, onsubmit: (e) => { e.preventDefault(); this.do(); } },
       this.touches, Object.values(this.fields).map((f) => f.node), this.sure?.node, this.alert, this.going,
       el("div", { class: "buttons" }, this.no, this.yes));
     this.node = el("dialog", { class: what.wide ? "act wide" : "act", "aria-labelledby": id, oncancel: (e) => { if (this.busy) e.preventDefault(); }, onclose: () => this.left() },
@@ -89,11 +89,13 @@ class Act {
     }
   }
 
-  // complete asks for what the browser takes for an answer but is none.
+  // complete asks for what is missing.
   complete() {
-    if (this.fields.reason && this.fields.reason.value().trim() === "") {
-      this.fields.reason.fault(this.words.reasonNeeded);
-      this.fields.reason.input.focus();
+    for (const [name, f] of Object.entries(this.fields)) {
+      f.fault("");
+      if (!f.input.required || f.value().trim() !== "") continue;
+      f.fault(name === "reason" ? this.words.reasonNeeded : this.words.needed);
+      f.input.focus();
       return false;
     }
     if (this.sure && this.sure.value() !== this.what.confirm) {

@@ -44,7 +44,7 @@ export function showDiff(words, before, after) {
   all.forEach(([kind, line], i) => {
     if (kind !== "+") left++;
     if (!near[i]) { gap = true; return; }
-    if (gap) lines.push(el("span", { class: "at" }, `${words.line(left)}\n`));
+    if (gap) lines.push(el("span", { class: "at" }, `${words.line(Math.max(1, left))}\n`));
     gap = false;
     lines.push(el("span", { class: { "-": "out", "+": "in", " ": "" }[kind] }, `${kind} ${line}\n`));
   });

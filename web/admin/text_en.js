@@ -48,6 +48,7 @@ export const english = {
   reason: "Reason",
   reasonHint: "Why; it is kept in the audit.",
   reasonNeeded: "Say why.",
+  needed: "This is needed.",
   typeToConfirm: (word) => `Type ${word} to confirm`,
   touches: "What this will touch",
   counting: "Counting…",

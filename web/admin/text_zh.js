@@ -47,6 +47,7 @@ export const chinese = {
   reason: "原因",
   reasonHint: "为什么这样做；会记入审计日志。",
   reasonNeeded: "请填写原因。",
+  needed: "此项必填。",
   typeToConfirm: (word) => `请输入 ${word} 以确认`,
   touches: "将影响",
   counting: "正在统计…",

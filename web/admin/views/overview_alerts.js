@@ -6,8 +6,8 @@ import { moment } from "../time.js";
 
 export function alertCard(ctx) {
   const { words, lang } = ctx;
-  const list = el("ul", { class: "plain", role: "status" });
-  const node = el("section", { class: "card" }, el("header", {}, el("h2", {}, words.alerts), el("a", { href: "#/alerts" }, words.toAlerts)), list);
+  const list = el("ul", { class: "plain" });
+  const node = el("section", { class: "card" }, el("header", {}, el("h2", {}, words.alerts), el("a", { href: "#/alerts" }, words.toAlerts)), el("div", { role: "status" }, list));
   let asked = false;
   const set = (a) => {
     if (!a) return;

@@ -7,8 +7,8 @@ export function editor(ctx, draft, signal) {
   const numbers = el("pre", { class: "numbers", "aria-hidden": "true" });
   const text = el("textarea", { id, class: "code", spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", name: "document",
     "aria-describedby": about, readonly: !ctx.can("admin"), oninput: () => draft.write(ctx.api, text.value), onscroll: () => { numbers.scrollTop = text.scrollTop; } });
-  const faults = el("ul", { class: "plain", id: about, role: "status" });
-  const node = el("div", {}, el("label", { for: id }, words.document), el("div", { class: "editor" }, numbers, text), faults);
+  const faults = el("ul", { class: "plain", id: about });
+  const node = el("div", {}, el("label", { for: id }, words.document), el("div", { class: "editor" }, numbers, text), el("div", { role: "status" }, faults));
   let lines = 0;
   const draw = () => {
     if (text.value !== draft.text) text.value = draft.text;

@@ -6,12 +6,12 @@ import { showDiff } from "../diff.js";
 
 // save shows the difference, asks why, and stores.
 export async function save(ctx, draft) {
-  const { words, api } = ctx, text = draft.text;
+  const { words, api } = ctx, { base, text } = draft;
   const done = await act(words, {
-    title: words.saveTitle, wide: true, about: words.saveAbout, more: showDiff(words, draft.base.document, text),
+    title: words.saveTitle, wide: true, about: words.saveAbout, more: showDiff(words, base.document, text),
     run: async ({ reason }) => {
       try {
-        const stored = await api.put("rules", { document: text, reason, revision: draft.base.revision });
+        const stored = await api.put("rules", { document: text, reason, revision: base.revision });
         draft.take({ document: text, ...stored });
         return [[words.revision, stored.revision]];
       } catch (problem) {
@@ -34,7 +34,7 @@ export async function conflict(ctx, draft) {
     return ctx.fail(problem);
   }
   const base = draft.base.document;
-  const choice = await choose(words, theirs, [
+  const choice = await choose(words, [
     el("section", {}, el("h3", {}, words.theirs(theirs.revision, theirs.actor)), el("p", { class: "soft" }, theirs.reason), showDiff(words, base, theirs.document)),
     el("section", {}, el("h3", {}, words.mine), showDiff(words, base, draft.text)),
   ]);
@@ -44,11 +44,10 @@ export async function conflict(ctx, draft) {
   if (choice === "mine") ctx.say(words.onTop(theirs.revision));
 }
 
-function choose(words, theirs, both) {
+function choose(words, both) {
   return new Promise((resolve) => {
-    let choice = "";
-    const button = (name, label, kind) => el("button", { type: "button", class: kind, data: { choice: name }, onclick: () => { choice = name; node.close(); } }, label);
-    const node = el("dialog", { class: "wide", "aria-label": words.conflict, onclose: () => { node.remove(); resolve(choice); } },
+    const button = (choice, label, kind) => el("button", { type: "button", class: kind, onclick: () => { resolve(choice); node.close(); } }, label);
+    const node = el("dialog", { class: "wide", "aria-label": words.conflict, onclose: () => { resolve(""); node.remove(); } },
       el("h2", {}, words.conflict), el("p", {}, words.conflictAbout), el("div", { class: "both" }, both),
       el("div", { class: "buttons" }, button("", words.cancel), button("theirs", words.takeTheirs), button("mine", words.keepMine, "primary")));
     document.body.append(node);
