@@ -228,13 +228,14 @@ func visible(selector string) string {
 // see waits for an expression over the page to become true.
 func (b *browser) see(what, expression string) {
 	b.t.Helper()
-	before := b.t.Failed()
+	seen := false
 	defer func() {
-		if b.t.Failed() && !before {
+		if !seen {
 			b.t.Logf("the page shows %s", outside[string](b, `document.body.innerText`))
 		}
 	}()
 	b.wait(what, func() bool { return outside[bool](b, `Boolean(`+expression+`)`) })
+	seen = true
 }
 
 // reads waits for a text where an operator looks.
