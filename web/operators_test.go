@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func TestOperatorsActAndSeeItDone(t *testing.T) {
 	steerValve(t, d, b)
 	writeRules(t, d, b)
 	restart(t, d, b)
+	audited(t, d)
 	b.press("", "Log out")
 	b.see("the way in", `document.querySelector("input[name=user]")`)
 	b.calm()
@@ -217,6 +219,27 @@ func (d *desk) revision() string {
 	var r api.RuleRevision
 	d.call(http.MethodGet, "rules", nil, &r)
 	return r.Document
+}
+
+// audited fails where anything was done twice: each change has one entry, and one more where
+// the end of it was not known when it began, or where it failed.
+func audited(t *testing.T, d *desk) {
+	t.Helper()
+	var page api.AuditPage
+	d.call(http.MethodGet, "audit", nil, &page)
+	counts := map[string]int{}
+	for _, e := range page.Entries {
+		if e.Actor == "anna" && e.Result == "" {
+			counts[e.Action]++
+		}
+	}
+	want := map[string]int{
+		"lane.pause": 2, "lane.resume": 1, "lane.answer": 1, "lane.purge": 1, "lane.drain": 1, "lane.undrain": 1,
+		"breaker.open": 1, "breaker.close": 1, "vendor.change": 1, "valve.force": 2, "rules.put": 2, "rules.rollback": 1,
+	}
+	if !maps.Equal(counts, want) {
+		t.Errorf("the audit has %v, want %v", counts, want)
+	}
 }
 
 // restart ends the server under the page and starts it again; the login holds.
