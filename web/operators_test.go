@@ -86,16 +86,25 @@ func steerLanes(t *testing.T, d *desk, b *browser) {
 	b.press("dialog", "Purge: Normal")
 	b.see("two ended", `/Tickets ended\s*2/.test(document.querySelector("dialog .result")?.innerText)`)
 	done()
+	d.ask("six", "seven")
 	b.press(card, "Drain")
 	b.act("Drain: Normal")
-	b.see("how it stands", `document.querySelector("dialog .result")`)
+	b.see("how far it is", `document.querySelector("dialog progress")?.checkVisibility()`)
+	d.call(http.MethodPost, "lanes/normal/answer", map[string]string{"reason": reason}, nil)
+	b.see("two worked off", `/Drained\s*Tickets worked off\s*2\s*Still there\s*0/.test(document.querySelector("dialog .result")?.innerText)`)
 	done()
+	if status := d.intake("eight"); status != http.StatusServiceUnavailable {
+		t.Errorf("the drained lane takes in: %d", status)
+	}
 	b.see("drained", `document.querySelector(`+quoted(high+".tag")+`).textContent === "Drained"`)
 	state(chat.LaneDrained)
 	b.press(card, "Take in again")
 	b.act("Take in again: Normal")
 	done()
 	state(chat.LaneOpen)
+	if status := d.intake("nine"); status != http.StatusAccepted {
+		t.Errorf("the open lane refuses: %d", status)
+	}
 }
 
 func steerVendors(t *testing.T, d *desk, b *browser) {
@@ -200,7 +209,7 @@ func writeRules(t *testing.T, d *desk, b *browser) {
 
 	b.press("", "History")
 	row := `[...document.querySelectorAll("tbody tr")].find((r) => r.cells[0].textContent === ` + quoted(strconv.FormatUint(before.Revision, 10)) + `)`
-	b.see("the first revision", row)
+	b.see("the way back to the first revision", row+`?.querySelector("button")`)
 	outside[bool](b, row+`.querySelector("button").click(); true`)
 	b.act("Bring back " + strconv.FormatUint(before.Revision, 10))
 	b.see("the result", `document.querySelector("dialog .result")`)
