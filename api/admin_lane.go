@@ -116,6 +116,7 @@ func (a *API) orderLane(ctx context.Context, in *laneInput, e queue.Audit, from 
 		if now.State != to && !slices.Contains(from, now.State) {
 			return nil, &chat.Error{Kind: chat.Conflict, Code: codeLaneState, Detail: "the lane is " + string(now.State)}
 		}
+		e.Before, e.After = now.State, to
 		err = a.change(ctx, e, func() error {
 			_, err := a.deps.Queue.SetLaneOrder(ctx, in.Lane, queue.LaneOrder{
 				State: to, Actor: operatorOf(ctx).actor, Reason: e.Reason, At: time.Now().UTC(), Until: in.until, Rev: now.Rev,

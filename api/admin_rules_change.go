@@ -110,6 +110,7 @@ func (a *API) storeRules(ctx context.Context, e queue.Audit, now queue.Revision,
 		return nil, faulty(err)
 	}
 	by := queue.Authorship{Actor: operatorOf(ctx).actor, Reason: e.Reason, From: from}
+	e = compared(e, now, doc)
 	var rev uint64
 	err := a.change(ctx, e, func() (err error) {
 		if rev, err = a.deps.Store.Change(ctx, doc, now.Rev, by); err == nil {
@@ -125,6 +126,17 @@ func (a *API) storeRules(ctx context.Context, e queue.Audit, now queue.Revision,
 	}
 	out := ruleRevision(queue.Revision{Rev: rev, At: time.Now(), Authorship: by, Size: len(doc), Document: doc})
 	return &out, nil
+}
+
+// compared adds to an entry what a document changes of a revision.
+func compared(e queue.Audit, now queue.Revision, doc []byte) queue.Audit {
+	before, after := rules.Differences(now.Document, doc)
+	before["revision"] = now.Rev
+	if len(after) == 0 && len(before) == 1 {
+		after["text"] = "only comments or layout"
+	}
+	e.Before, e.After = before, after
+	return e
 }
 
 // faulty makes a problem of what is wrong with a document.
