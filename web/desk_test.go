@@ -175,11 +175,30 @@ func (d *desk) call(method, path string, body, out any) {
 func (d *desk) ask(texts ...string) {
 	d.t.Helper()
 	for _, text := range texts {
-		d.send(http.MethodPost, "/v1/tickets", map[string]string{"message": text}, map[string]string{"Authorization": "Bearer " + d.secret})
+		if status := d.intake(text); status != http.StatusAccepted {
+			d.t.Fatalf("%s: %d", text, status)
+		}
 	}
 }
 
+// intake sends one message, and returns what its sender hears.
+func (d *desk) intake(text string) (status int) {
+	d.t.Helper()
+	_, answer := d.exchange(http.MethodPost, "/v1/tickets", map[string]string{"message": text}, map[string]string{"Authorization": "Bearer " + d.secret})
+	return answer.StatusCode
+}
+
+// send makes a call, and fails where it is refused.
 func (d *desk) send(method, path string, body any, headers map[string]string) ([]byte, http.Header) {
+	d.t.Helper()
+	raw, answer := d.exchange(method, path, body, headers)
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		d.t.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, raw)
+	}
+	return raw, answer.Header
+}
+
+func (d *desk) exchange(method, path string, body any, headers map[string]string) ([]byte, *http.Response) {
 	d.t.Helper()
 	content, err := json.Marshal(body)
 	must(d.t, err)
@@ -197,10 +216,7 @@ func (d *desk) send(method, path string, body any, headers map[string]string) ([
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	must(d.t, err)
-	if answer.StatusCode >= 300 {
-		d.t.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, raw)
-	}
-	return raw, answer.Header
+	return raw, answer
 }
 
 // lane reads how a lane stands.
@@ -228,13 +244,14 @@ func visible(selector string) string {
 // see waits for an expression over the page to become true.
 func (b *browser) see(what, expression string) {
 	b.t.Helper()
-	before := b.t.Failed()
+	seen := false
 	defer func() {
-		if b.t.Failed() && !before {
+		if !seen {
 			b.t.Logf("the page shows %s", outside[string](b, `document.body.innerText`))
 		}
 	}()
 	b.wait(what, func() bool { return outside[bool](b, `Boolean(`+expression+`)`) })
+	seen = true
 }
 
 // reads waits for a text where an operator looks.

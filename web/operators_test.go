@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func TestOperatorsActAndSeeItDone(t *testing.T) {
 	steerValve(t, d, b)
 	writeRules(t, d, b)
 	restart(t, d, b)
+	audited(t, d)
 	b.press("", "Log out")
 	b.see("the way in", `document.querySelector("input[name=user]")`)
 	b.calm()
@@ -58,7 +60,7 @@ func steerLanes(t *testing.T, d *desk, b *browser) {
 	}
 	d.ask("one", "two", "three")
 	b.press(card, "Pause dispatch")
-	b.see("what it touches", `/Tickets that wait\s*3/.test(document.querySelector("dialog .touches").innerText)`)
+	b.see("what it touches", `/Tickets that wait\s*3/.test(document.querySelector("dialog .touches")?.innerText)`)
 	b.press("dialog", "Pause dispatch: Normal")
 	b.see("that it wants a reason", `document.querySelector("dialog [aria-invalid=true]")`)
 	b.act("Pause dispatch: Normal")
@@ -70,10 +72,10 @@ func steerLanes(t *testing.T, d *desk, b *browser) {
 	state(chat.LaneOpen)
 	b.press(card, "Answer what waits")
 	b.act("Answer what waits: Normal")
-	b.see("three ended", `/Tickets ended\s*3/.test(document.querySelector("dialog .result").innerText)`)
+	b.see("three ended", `/Tickets ended\s*3/.test(document.querySelector("dialog .result")?.innerText)`)
 	done()
 	if l := d.lane(chat.Normal); l.Depth != 0 || l.Clearing == nil || l.Clearing.Ended != 3 || !l.Clearing.Done {
-		t.Errorf("%+v", l)
+		t.Errorf("%+v, %+v", l, l.Clearing)
 	}
 	d.ask("four", "five")
 	b.press(card, "Purge")
@@ -82,18 +84,27 @@ func steerLanes(t *testing.T, d *desk, b *browser) {
 	b.see("that it wants the lane's name", `document.querySelector("dialog [name=confirm][aria-invalid=true]")`)
 	b.fill("confirm", "normal")
 	b.press("dialog", "Purge: Normal")
-	b.see("two ended", `/Tickets ended\s*2/.test(document.querySelector("dialog .result").innerText)`)
+	b.see("two ended", `/Tickets ended\s*2/.test(document.querySelector("dialog .result")?.innerText)`)
 	done()
+	d.ask("six", "seven")
 	b.press(card, "Drain")
 	b.act("Drain: Normal")
-	b.see("how it stands", `document.querySelector("dialog .result")`)
+	b.see("how far it is", `document.querySelector("dialog progress")?.checkVisibility()`)
+	d.call(http.MethodPost, "lanes/normal/answer", map[string]string{"reason": reason}, nil)
+	b.see("two worked off", `/Drained\s*Tickets worked off\s*2\s*Still there\s*0/.test(document.querySelector("dialog .result")?.innerText)`)
 	done()
+	if status := d.intake("eight"); status != http.StatusServiceUnavailable {
+		t.Errorf("the drained lane takes in: %d", status)
+	}
 	b.see("drained", `document.querySelector(`+quoted(high+".tag")+`).textContent === "Drained"`)
 	state(chat.LaneDrained)
 	b.press(card, "Take in again")
 	b.act("Take in again: Normal")
 	done()
 	state(chat.LaneOpen)
+	if status := d.intake("nine"); status != http.StatusAccepted {
+		t.Errorf("the open lane refuses: %d", status)
+	}
 }
 
 func steerVendors(t *testing.T, d *desk, b *browser) {
@@ -120,10 +131,10 @@ func steerVendors(t *testing.T, d *desk, b *browser) {
 	b.press(card, "Change the numbers")
 	b.fill("headroom", "7")
 	b.act("Change the numbers: a")
-	b.see("what is wrong", `document.querySelector("dialog .alert").textContent.includes("headroom")`)
+	b.see("what is wrong", `document.querySelector("dialog .alert")?.textContent.includes("headroom")`)
 	b.fill("headroom", "0.5")
 	b.press("dialog", "Change the numbers: a")
-	b.see("the permits afterwards", `/Permits afterwards\s*30/.test(document.querySelector("dialog .result").innerText)`)
+	b.see("the permits afterwards", `/Permits afterwards\s*30/.test(document.querySelector("dialog .result")?.innerText)`)
 	b.press("dialog", "Close")
 	if v := d.rules().Vendors[0]; v.Headroom != 0.5 {
 		t.Errorf("%+v", v)
@@ -175,7 +186,7 @@ func writeRules(t *testing.T, d *desk, b *browser) {
 	d.call(http.MethodGet, "rules", nil, &now)
 	b.fill("document", "lanes:\n  high: {bound: x}\nreplica: 3\n")
 	b.reads("Line 3, column 1:")
-	b.see("no way to save", visible("button.primary")+`.find((e) => e.textContent === "Save").disabled`)
+	b.see("no way to save", visible("button.primary")+`.find((e) => e.textContent === "Save")?.disabled`)
 	mine, theirs := now.Document+"# anna "+markup+"\n", "# berta "+markup+"\n"+now.Document
 	b.fill("document", mine)
 	b.reads("Valid.")
@@ -198,7 +209,7 @@ func writeRules(t *testing.T, d *desk, b *browser) {
 
 	b.press("", "History")
 	row := `[...document.querySelectorAll("tbody tr")].find((r) => r.cells[0].textContent === ` + quoted(strconv.FormatUint(before.Revision, 10)) + `)`
-	b.see("the first revision", row)
+	b.see("the way back to the first revision", row+`?.querySelector("button")`)
 	outside[bool](b, row+`.querySelector("button").click(); true`)
 	b.act("Bring back " + strconv.FormatUint(before.Revision, 10))
 	b.see("the result", `document.querySelector("dialog .result")`)
@@ -219,6 +230,27 @@ func (d *desk) revision() string {
 	return r.Document
 }
 
+// audited fails where anything was done twice: each change has one entry, and one more where
+// the end of it was not known when it began, or where it failed.
+func audited(t *testing.T, d *desk) {
+	t.Helper()
+	var page api.AuditPage
+	d.call(http.MethodGet, "audit", nil, &page)
+	counts := map[string]int{}
+	for _, e := range page.Entries {
+		if e.Actor == "anna" && e.Result == "" {
+			counts[e.Action]++
+		}
+	}
+	want := map[string]int{
+		"lane.pause": 2, "lane.resume": 1, "lane.answer": 1, "lane.purge": 1, "lane.drain": 1, "lane.undrain": 1,
+		"breaker.open": 1, "breaker.close": 1, "vendor.change": 1, "valve.force": 2, "rules.put": 2, "rules.rollback": 1,
+	}
+	if !maps.Equal(counts, want) {
+		t.Errorf("the audit has %v, want %v", counts, want)
+	}
+}
+
 // restart ends the server under the page and starts it again; the login holds.
 func restart(t *testing.T, d *desk, b *browser) {
 	t.Helper()
@@ -230,7 +262,7 @@ func restart(t *testing.T, d *desk, b *browser) {
 	b.reads("The server cannot be reached.")
 	b.press("dialog", "Cancel")
 	d.serve(address)
-	b.see("that it is live again", `!document.querySelector(".banner").checkVisibility()`)
+	b.see("that it is live again", `!document.querySelector(".banner")?.checkVisibility()`)
 	b.press(`section[data-lane="low"]`, "Pause dispatch")
 	b.act("Pause dispatch: Low")
 	b.see("the result", `document.querySelector("dialog .result")`)

@@ -71,7 +71,7 @@ class Act {
   }
 
   async do() {
-    if (this.busy || !this.complete()) return;
+    if (this.busy || this.result !== undefined || !this.complete()) return; // it is done once
     const values = Object.fromEntries(Object.entries(this.fields).map(([name, f]) => [name, f.value()]));
     if (values.reason) values.reason = values.reason.trim();
     this.alert.textContent = "";
@@ -122,7 +122,7 @@ class Act {
   // finish leaves the dialog open where there is something to read.
   finish(result) {
     if (!Array.isArray(result) && typeof result !== "string") return this.node.close();
-    const close = el("button", { class: "primary", onclick: () => this.node.close() }, this.words.close);
+    const close = el("button", { type: "button", class: "primary", onclick: () => this.node.close() }, this.words.close);
     this.what.more?.remove();
     put(this.form, el("div", { class: "result", role: "status" }, el("h3", {}, this.words.result),
       Array.isArray(result) ? pairs(result) : el("p", {}, result)), el("div", { class: "buttons" }, close));

@@ -21,7 +21,7 @@ export class Live extends EventTarget {
   #watch = 0;
   #tries = 0;
   #pointAt = 0;
-  #ended = false;
+  #try = 0; // grows with each try; whoever belongs to an earlier one goes no further
 
   constructor(client) {
     super();
@@ -29,15 +29,18 @@ export class Live extends EventTarget {
   }
 
   start() {
-    this.#ended = false;
+    this.stop();
     this.#open();
   }
 
   stop() {
-    this.#ended = true;
+    this.#try++;
     this.#close();
     clearTimeout(this.#timer);
   }
+
+  // open reports whether a stream is there, or is being opened.
+  get open() { return this.#source !== null; }
 
   // values returns a series; one that nobody knows is empty.
   values(name) { return this.series[name] ?? []; }
@@ -74,9 +77,9 @@ export class Live extends EventTarget {
   // lost asks once without the stream, which tells an old server and an ended login from
   // one that is away, and tries again.
   async #lost() {
-    this.#close();
-    const ok = await this.poll();
-    if (this.#ended) return;
+    this.stop();
+    const mine = this.#try, ok = await this.poll();
+    if (mine !== this.#try) return;
     this.#tries = ok ? 0 : this.#tries + 1;
     const wait = ok ? pollEach : Math.min(slowest, 500 * 2 ** this.#tries);
     this.#timer = setTimeout(() => this.#open(), wait * (0.5 + Math.random() / 2));

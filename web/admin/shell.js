@@ -13,6 +13,7 @@ import { text } from "./text.js";
 import { keepTimes, moment } from "./time.js";
 import { Toasts } from "./toast.js";
 
+const restAfter = 30_000; // ms
 const ranks = ["viewer", "operator", "admin"];
 
 export class Shell {
@@ -26,6 +27,7 @@ export class Shell {
   #main = null;
   #bar = null;
   #banner = null;
+  #resting = 0;
   #leave = () => {}; // takes down what is shown
 
   constructor(groups) {
@@ -44,8 +46,17 @@ export class Shell {
     keepTimes();
     addEventListener("hashchange", () => this.#show());
     this.#live.addEventListener("online", () => this.#tell());
+    document.addEventListener("visibilitychange", () => this.#rest());
     put(this.#root, el("main", {}, loading(this.#words)));
     await this.#restore();
+  }
+
+  // rest ends the stream of a page that nobody sees for a while: a browser opens only a few
+  // connections to a server.
+  #rest() {
+    clearTimeout(this.#resting);
+    if (document.hidden) this.#resting = setTimeout(() => this.#live.stop(), restAfter);
+    else if (this.#session && !this.#live.open) this.#live.start();
   }
 
   // restore goes on with the login that the browser's cookie holds.

@@ -51,7 +51,7 @@ function laneCard(ctx, lane) {
       put(state, laneTag(words, l));
       put(order, l.actor && [`${l.actor}: ${l.reason} `, moment(l.since, lang), l.until && [` ${words.until} `, moment(l.until, lang)]]);
       put(numbers, pairs([
-        [words.depthOfBound, `${n(l.depth)} / ${n(l.bound)}`], [words.waiting, n(l.waiting)], [words.oldest, span(l.oldest_ms)],
+        [words.depthOfBound, `${n(l.depth)} / ${n(l.bound)}`], [words.waiting, n(l.waiting)], [words.oldest, span(l.depth > 0 ? l.oldest_ms : null)],
         [words.unconfirmed, l.unconfirmed.length === 0 ? words.all : l.unconfirmed.join(", ")],
       ]));
       put(drain, draining(ctx, l));

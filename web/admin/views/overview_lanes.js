@@ -36,7 +36,7 @@ function laneCard(ctx, lane) {
       put(numbers, pairs([
         [words.depthOfBound, `${whole(l.depth, lang)} / ${whole(l.bound, lang)}`],
         [words.waiting, whole(l.waiting, lang)],
-        [words.oldest, span(l.oldest_ms)],
+        [words.oldest, span(l.depth > 0 ? l.oldest_ms : null)],
         [words.waits, `${span(l.wait_p50_ms)} / ${span(l.wait_p95_ms)}`],
         [words.inOut, `${whole(l.in_per_minute, lang)} / ${whole(l.out_per_minute, lang)}`],
         [words.refused, whole(l.refused_per_minute, lang)],

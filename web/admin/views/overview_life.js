@@ -7,6 +7,9 @@ import { whole } from "../time.js";
 
 const routes = ["agent", "rag", "faq", "cache", "template"];
 
+// known puts routes in the order of the ladder; others follow.
+function known(given) { return [...routes.filter((r) => given.includes(r)), ...given.filter((r) => !routes.includes(r))]; }
+
 // outcomeCards: answers by route, sockets, promises, dead letters.
 export function outcomeCards(ctx) {
   const { words, lang, live } = ctx;
@@ -33,11 +36,13 @@ export function outcomeCards(ctx) {
     node,
     draw() {
       for (const [name, chart] of charts) chart.draw(live.values(name));
-      for (const name of Object.keys(live.series)) if (name.startsWith("route.")) chartOf(name.slice(6)).draw(live.values(name));
+      for (const route of known(Object.keys(live.series).filter((name) => name.startsWith("route.")).map((name) => name.slice(6)))) {
+        chartOf(route).draw(live.values(`route.${route}`));
+      }
     },
     set(o) {
-      const known = [...new Set([...routes.filter((r) => r in (o.routes ?? {})), ...Object.keys(o.routes ?? {})])];
-      put(answers, known.length > 0 ? pairs(known.map((r) => [words.routes[r] ?? r, n(o.routes[r])])) : el("p", { class: "soft" }, words.unknown));
+      const told = known(Object.keys(o.routes ?? {}));
+      put(answers, told.length > 0 ? pairs(told.map((r) => [words.routes[r] ?? r, n(o.routes[r])])) : el("p", { class: "soft" }, words.unknown));
       put(owed, pairs([
         [words.sockets, n(o.sockets)],
         ...Object.entries(o.promises ?? {}).map(([status, count]) => [words.promises[status] ?? status, n(count)]),

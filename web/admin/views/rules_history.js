@@ -39,5 +39,5 @@ export function history(ctx, draft, changed) {
     if (done !== undefined) await changed().then(load, ctx.fail);
   };
   put(node, loading(words));
-  return { node, load };
+  return { node, load, show: load };
 }
