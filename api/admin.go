@@ -32,6 +32,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerLogin(api)
 	a.registerTokens(api)
 	a.registerOverview(api)
+	a.registerStream(api)
 	a.registerLanes(api)
 	a.registerRules(api)
 	a.registerVendors(api)
