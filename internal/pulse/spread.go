@@ -9,7 +9,8 @@ import (
 )
 
 // The parts of a spread: each ends at 1.25 times the end of the one before, from 1 ms to 33
-// minutes, and the last one holds what is longer. So a quantile is off by an eighth at most.
+// minutes, and the last one holds what is longer. So a quantile is off by a quarter at most,
+// and by an eighth where there is nothing to choose between.
 const (
 	spreadParts  = 67
 	spreadFirst  = time.Millisecond
@@ -57,7 +58,7 @@ func (s *Spread) Quantile(q float64) (_ time.Duration, ok bool) {
 		if part > 0 {
 			from = spreadEnds[part-1]
 		}
-		return from + time.Duration(float64(to-from)*float64(rank-before)/float64(n)), true
+		return from + time.Duration(float64(to-from)*(float64(rank-before)-0.5)/float64(n)), true
 	}
 	return spreadEnds[len(spreadEnds)-1], true
 }
