@@ -157,9 +157,9 @@ func (b *Board) draw(ctx context.Context, step int64, gauges Gauges) {
 		values[name] = float64(n)
 	}
 	for name, s := range last.Spreads {
-		for mark, q := range map[string]float64{"_p50_ms": 0.5, "_p95_ms": 0.95} {
+		for part, q := range map[string]float64{"p50_ms": 0.5, "p95_ms": 0.95} {
 			if d, ok := s.Quantile(q); ok {
-				values[name+mark] = math.Round(float64(d) / float64(time.Millisecond))
+				values[chartOf(name, part)] = math.Round(float64(d) / float64(time.Millisecond))
 			}
 		}
 	}

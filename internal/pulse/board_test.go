@@ -140,6 +140,11 @@ func TestEveryApiNodeCountsTheWholeCluster(t *testing.T) {
 			}
 			noneNegative(t, name, m.board.History())
 		}
+		for _, name := range []string{"level", "sockets", "lane.normal.wait_p95_ms", "vendor.a.p95_ms", "vendor.a.throttled"} {
+			if late.board.History().Series[name] == nil {
+				t.Errorf("there is no chart of %s", name)
+			}
+		}
 		if a, b := sumOf(two.board.History(), "lane.normal.in"), sumOf(late.board.History(), "lane.normal.in"); a != 12 || b != 12 {
 			t.Errorf("the charts hold %v and %v, want 12", a, b)
 		}

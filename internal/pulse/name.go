@@ -1,6 +1,10 @@
 package pulse
 
-import "sluice/internal/chat"
+import (
+	"strings"
+
+	"sluice/internal/chat"
+)
 
 // What is counted of a lane.
 const (
@@ -23,6 +27,14 @@ func OfLane(lane chat.Lane, what string) string { return "lane." + string(lane) 
 
 // OfVendor names what is counted of a vendor.
 func OfVendor(vendor, what string) string { return "vendor." + vendor + "." + what }
+
+// chartOf names the chart of a part of a spread: lane.normal.wait_p95_ms, vendor.a.p95_ms.
+func chartOf(spread, part string) string {
+	if vendor, took := strings.CutSuffix(spread, "."+Took); took {
+		return vendor + "." + part
+	}
+	return spread + "_" + part
+}
 
 // OfRoute names the count of the answers by a route.
 func OfRoute(route chat.Route) string { return "route." + string(route) }
