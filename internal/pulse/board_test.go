@@ -98,7 +98,7 @@ func TestEveryApiNodeCountsTheWholeCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		third.tally.Ended(&chat.Ticket{Lane: chat.Normal, Status: chat.Answered, Route: chat.RouteFAQ, AcceptedAt: noon, DecidedAt: at(noon.Add(2 * time.Second))})
+		third.tally.Ended(&chat.Ticket{Lane: chat.Normal, Status: chat.Answered, Route: chat.RouteFAQ, AcceptedAt: noon, DecidedAt: new(noon.Add(2 * time.Second))})
 		third.tally.Called("a", 3*time.Second, true, 50)
 		after(1)
 		check := func(m *member, name string) {
@@ -154,8 +154,6 @@ func TestEveryApiNodeCountsTheWholeCluster(t *testing.T) {
 		queuetest.Stop(server)
 	})
 }
-
-func at(t time.Time) *time.Time { return &t }
 
 func spreadOf(r Recent, name string) *Spread { s := r.Minute.Spreads[name]; return &s }
 
