@@ -36,11 +36,16 @@ func (n *node) standing(ctx context.Context) metrics.Standing {
 	if all, err := n.processes(ctx); err == nil {
 		s.Nodes = &all
 	}
-	s.Promises = n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
-		_, counts, err := q.Owings(ctx, "", 0)
+	s.Promises = n.owedNow(ctx)
+	return s
+}
+
+// owedNow counts the promises, or returns what was counted within the last minute.
+func (n *node) owedNow(ctx context.Context) map[chat.PromiseStatus]int {
+	return n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
+		_, counts, err := n.engine.queue.Owings(ctx, "", 0)
 		return counts, err
 	})
-	return s
 }
 
 // fills returns how full the lanes are.

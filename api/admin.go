@@ -35,6 +35,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerOperators(api)
 	a.registerPassword(api)
 	a.registerOverview(api)
+	a.registerStream(api)
 	a.registerLanes(api)
 	a.registerRules(api)
 	a.registerRulesCheck(api)

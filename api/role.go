@@ -22,6 +22,7 @@ func needs() map[string]chat.Role {
 		"admin-change-own-password": chat.Viewer,
 
 		"admin-overview": chat.Viewer,
+		"admin-stream":   chat.Viewer,
 
 		"admin-audit":        chat.Viewer,
 		"admin-export-audit": chat.Viewer,
