@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/alert"
+	"sluice/internal/bell"
 	"sluice/internal/metrics"
 	"sluice/internal/queue"
 	"sluice/internal/reading"
@@ -65,6 +67,8 @@ type node struct {
 	fleet    *fleet // nil: not a dispatcher
 	line     *line  // nil: only a recorder
 	metrics  *metrics.Metrics
+	refusals alert.Tally
+	bell     *bell.Bell
 	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api
@@ -130,7 +134,7 @@ func (n *node) openAPI() (err error) {
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
 		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
-		Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
+		Metrics: n.metrics.Handler(), Refused: n.refused, Alerts: n.bell, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }

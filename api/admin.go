@@ -46,6 +46,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerHooks(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
+	a.registerAlerts(api)
 }
 
 // manage registers an operator's call. Its path is below adminPath; its middlewares run

@@ -44,7 +44,7 @@ type Check struct {
 }
 
 // Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ,
-// BatchEnded, Unfit and Texts may be nil, the rest may not.
+// BatchEnded, Unfit, Texts and Alerts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -74,6 +74,7 @@ type Deps struct {
 	Metrics http.Handler
 	// Refused is told of each message that is turned away for load or a limit. Nil: nobody is.
 	Refused func(tenant, code string)
+	Alerts  Alerts // nil: nobody watches
 	Log     zerolog.Logger
 }
 
