@@ -45,6 +45,9 @@ func (n *node) standing(ctx context.Context) metrics.Standing {
 	}
 	s.Promises = n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
 		_, counts, err := q.Owings(ctx, "", 0)
+		if err == nil {
+			counts[chat.PromiseBroken] += 0 // none is a count too: an alert goes by its rise
+		}
 		return counts, err
 	})
 	return s

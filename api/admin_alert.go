@@ -43,7 +43,7 @@ type Alert struct {
 // AlertHook is one webhook that alerts are told to.
 type AlertHook struct {
 	ID      string     `json:"id" doc:"its kind, and what tells two apart"`
-	Waiting int        `json:"waiting" doc:"messages that it has not taken yet, 20 at most"`
+	Waiting int        `json:"waiting" doc:"messages that it has not taken yet, 5 at most"`
 	At      *time.Time `json:"at,omitempty" doc:"of the latest try"`
 	Fault   string     `json:"fault,omitempty" doc:"of the latest try; left out: it was taken"`
 }

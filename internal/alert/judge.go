@@ -1,6 +1,9 @@
 package alert
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // judge is one look.
 type judge struct {
@@ -24,6 +27,11 @@ func Judge(r Rules, s State, w Watch, now Reading) (State, Watch) {
 	for key, a := range j.state.Firing {
 		if known[a.Name] && !seen[key] { // its vendor, lane or process is there no more, or it is not watched
 			j.judge(measure{name: a.Name, target: a.Target, value: a.Value, threshold: a.Threshold})
+		}
+	}
+	for key := range j.watch.Pending {
+		if name, _, _ := strings.Cut(key, ":"); known[Name(name)] && !seen[key] {
+			delete(j.watch.Pending, key)
 		}
 	}
 	j.forget(j.watch.Pending)

@@ -16,9 +16,10 @@ const (
 	tryMost  = 5 * time.Minute
 	TryLease = 30 * time.Second
 
-	// MaxSends bounds the messages that wait for one webhook; the oldest goes. What it told
-	// that still holds is told again with the next repeat.
-	MaxSends = 20
+	// MaxSends bounds the messages that wait for one webhook; a further one joins the last.
+	MaxSends = 5
+	// MaxListed bounds what a message lists of each kind; the rest is counted.
+	MaxListed = 20
 )
 
 // Send is one message that waits for a webhook, with what it tells as it was then.
@@ -28,6 +29,7 @@ type Send struct {
 	At     time.Time `json:"at"`
 	Firing []Alert   `json:"firing,omitempty"`
 	Ended  []Alert   `json:"ended,omitempty"`
+	More   int       `json:"more,omitempty"` // that are not listed
 	Test   bool      `json:"test,omitempty"` // it tells of nothing: somebody wants to see one
 	Tries  int       `json:"tries"`          // that were begun
 	NextAt time.Time `json:"next_at"`        // of the next try; while one is under way, when it counts as lost
@@ -60,6 +62,7 @@ func (s State) Plan(hooks []string, repeat time.Duration, now time.Time) State {
 }
 
 func (s *State) plan(hook string, repeat time.Duration, now time.Time) {
+	s.rejoin(hook)
 	m, due := Send{Hook: hook, At: now, NextAt: now}, false
 	for _, a := range s.Alerts() {
 		at, told := a.Told[hook]
@@ -96,8 +99,24 @@ func (s *State) plan(hook string, repeat time.Duration, now time.Time) {
 	for i := range m.Ended {
 		m.Ended[i].Told = nil
 	}
-	m.Ended = sorted(m.Ended)
 	s.add(m)
+}
+
+// rejoin takes what began again before its end was told for one: neither is told.
+func (s *State) rejoin(hook string) {
+	for i, old := range s.Recent {
+		at, told := old.Told[hook]
+		again, fires := s.Firing[old.Key]
+		if _, known := again.Told[hook]; !told || !fires || known {
+			continue
+		}
+		if again.Told == nil {
+			again.Told = map[string]time.Time{}
+		}
+		again.Told[hook] = at
+		s.Firing[old.Key] = again
+		delete(s.Recent[i].Told, hook)
+	}
 }
 
 // Test adds a message to each webhook that tells of nothing.
@@ -110,18 +129,35 @@ func (s State) Test(hooks []string, now time.Time) State {
 }
 
 func (s *State) add(m Send) {
-	m.ID = idOf(m)
-	s.Sends = append(s.Sends, m)
-	waiting := 0
-	for _, other := range s.Sends {
+	waiting, last := 0, 0
+	for i, other := range s.Sends {
 		if other.Hook == m.Hook {
-			waiting++
+			waiting, last = waiting+1, i
 		}
 	}
-	if waiting > MaxSends {
-		i := slices.IndexFunc(s.Sends, func(other Send) bool { return other.Hook == m.Hook })
-		s.Sends = slices.Delete(s.Sends, i, i+1)
+	if waiting >= MaxSends {
+		m = joined(s.Sends[last], m)
+		s.Sends = slices.Delete(s.Sends, last, last+1)
 	}
+	m.Firing, m.Ended = sorted(m.Firing), sorted(m.Ended)
+	m.More += max(0, len(m.Firing)-MaxListed) + max(0, len(m.Ended)-MaxListed)
+	m.Firing, m.Ended = m.Firing[:min(len(m.Firing), MaxListed)], m.Ended[:min(len(m.Ended), MaxListed)]
+	m.ID = idOf(m)
+	s.Sends = append(s.Sends, m)
+}
+
+// joined makes one message of two that no try was made of: each alert as the later one has it.
+func joined(first, then Send) Send {
+	later := map[string]bool{}
+	for _, a := range slices.Concat(then.Firing, then.Ended) {
+		later[a.Key] = true
+	}
+	known := func(a Alert) bool { return later[a.Key] }
+	then.Firing = append(slices.DeleteFunc(slices.Clone(first.Firing), known), then.Firing...)
+	then.Ended = append(slices.DeleteFunc(slices.Clone(first.Ended), known), then.Ended...)
+	then.More += first.More
+	then.Test = then.Test && first.Test
+	return then
 }
 
 // idOf makes the id of what it is about: whoever plans the same names it the same.

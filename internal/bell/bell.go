@@ -66,6 +66,7 @@ func New(q *queue.Queue, cfg Config) (*Bell, error) {
 // Run says that this process is there, and looks after the alerts whenever it is its turn,
 // until ctx ends. Then the process says goodbye.
 func (b *Bell) Run(ctx context.Context) error {
+	defer b.cfg.Sender.Close()
 	trying, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	var work sync.WaitGroup

@@ -24,6 +24,7 @@ type event struct {
 		Test   bool   `json:"test,omitempty"`
 		Firing []told `json:"firing"`
 		Ended  []told `json:"ended"`
+		More   int    `json:"more,omitempty"`
 		Text   string `json:"text"`
 		Link   string `json:"link,omitempty"`
 	} `json:"data"`
@@ -45,7 +46,7 @@ type told struct {
 
 func generic(m alert.Send, l alert.Lang, link string) event {
 	e := event{Type: "alert.changed", At: m.At}
-	e.Data.Test, e.Data.Link = m.Test, link
+	e.Data.Test, e.Data.Link, e.Data.More = m.Test, link, m.More
 	e.Data.Firing, e.Data.Ended = toldOf(m.Firing, l), toldOf(m.Ended, l)
 	e.Data.Text = lines(textOf(m, l), "- ", "\n", maxSlack)
 	return e

@@ -9,9 +9,6 @@ import (
 	"sluice/internal/alert"
 )
 
-// maxLines bounds what one message lists; the rest is counted.
-const maxLines = 20
-
 // text is a message before it has the shape of a room.
 type text struct {
 	title  string
@@ -30,12 +27,7 @@ func textOf(m alert.Send, l alert.Lang) text {
 		}}}
 	}
 	t := text{title: title(m, l)}
-	left := 0
 	for _, a := range m.Firing {
-		if len(t.firing) == maxLines {
-			left++
-			continue
-		}
 		what := fmt.Sprintf("[%s] %s", a.Severity.Title(l), a.Summary(l))
 		if m.At.Sub(a.Since) >= time.Minute {
 			what += say(l, "，始于 ", ", since ") + a.Since.UTC().Format("2006-01-02 15:04 UTC")
@@ -43,14 +35,10 @@ func textOf(m alert.Send, l alert.Lang) text {
 		t.firing = append(t.firing, item{plain(what), a.Name.Help(l)})
 	}
 	for _, a := range m.Ended {
-		if len(t.ended) == maxLines {
-			left++
-			continue
-		}
 		t.ended = append(t.ended, item{what: plain(say(l, "[已恢复] ", "[all clear] ") + a.Summary(l))})
 	}
-	if left > 0 {
-		t.more = fmt.Sprintf(say(l, "另有 %d 条", "%d more"), left)
+	if m.More > 0 {
+		t.more = fmt.Sprintf(say(l, "另有 %d 条", "%d more"), m.More)
 	}
 	return t
 }
