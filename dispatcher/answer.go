@@ -10,6 +10,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/trace"
 	"sluice/internal/valve"
 )
 
@@ -165,6 +166,7 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 			begun := time.Now()
 			defer func() { d.pace.add(time.Since(begun)) }()
 		}
+		ctx = trace.Of(ctx, s.ID)
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 		return d.worker.Answer(ctx, d.question(s, history), how, write)
 	})
