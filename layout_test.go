@@ -16,7 +16,7 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/alert", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
+	"api":                        {"internal/alert", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/trace", "internal/valve"},
 	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/llm", "internal/mask", "internal/sms", "internal/tool", "internal/trace", "internal/vector"},
 	"internal/chat":              {},
