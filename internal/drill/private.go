@@ -33,6 +33,9 @@ const (
 	privateCall  = 400 * time.Millisecond
 )
 
+// calmFor is the longest wait for the instance to have warmed up and learnt.
+const calmFor = 30 * time.Second
+
 // privateRules have everything but the sockets as it ships, or so wide that it does not
 // matter: the sockets' number, the vendor's address, its quota.
 const privateRules = `
@@ -86,7 +89,8 @@ func StartPrivate(ctx context.Context, binary string, tenants int, seed uint64) 
 		}
 		p.Target.Keys = append(p.Target.Keys, t.Publishable)
 	}
-	return p, sleep(ctx, 2*time.Second) // the warm-up ends meanwhile
+	load.Calm(ctx, p.Target.BaseURL, calmFor)
+	return p, ctx.Err()
 }
 
 // serveVendor starts the vendor and returns the address of its interface.

@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	openFor     = 30 * time.Second // until the welcome
-	openTries   = 6                // without a welcome in between
-	openAgain   = 500 * time.Millisecond
+	openFor     = 30 * time.Second       // until the welcome
+	openTries   = 6                      // without a welcome in between
+	openAgain   = 200 * time.Millisecond // doubled with each try, up to
+	longestTry  = 5 * time.Second
 	ackFor      = 10 * time.Second // then a message is sent once more
 	mostOpen    = 20               // messages of one socket that have not ended
 	mostFrame   = 1 << 20
@@ -62,7 +63,7 @@ type talker struct {
 	there          bool      // it is known whether it opens
 	welcomed       bool      // it was open once
 	gone           bool      // it was not seen to its end
-	settled        bool
+	settled        bool      // nothing more is waited for
 	found          found
 }
 
@@ -86,7 +87,7 @@ func (k *talker) live(ctx context.Context) {
 			return
 		}
 		k.tally.closed(err)
-		if websocket.CloseStatus(err) >= closedToAll || !pause(ctx, time.Duration((0.5+k.rng.Float64())*float64(openAgain<<try))) {
+		if websocket.CloseStatus(err) >= closedToAll || !pause(ctx, time.Duration((0.5+k.rng.Float64())*float64(min(openAgain<<try, longestTry)))) {
 			break
 		}
 	}
