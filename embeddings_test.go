@@ -148,7 +148,7 @@ func TestAnotherModelTakesOverWhole(t *testing.T) {
 		l := w.live()
 		l.finds("small 64")
 		in := l.line.embeddings.live
-		next, err := build(2, testRules(t, embedRules(t, "vendors: [a], model: large, dimensions: 32, batch: 20")))
+		next, err := build(2, testRules(t, embedRules(t, "vendors: [a], model: large, dimensions: 32, batch: 20")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"internal/sim":               {"internal/chat"},
 	"internal/metrics":           {"internal/chat"},
 	"internal/report":            {},
+	"internal/plan":              {"internal/chat", "internal/report", "internal/rules"},
 	"internal/load":              {"internal/chat", "internal/llm", "internal/report", "internal/sim"},
 	"internal/drill": {
 		"internal/chat", "internal/ledger", "internal/llm", "internal/load", "internal/pgchild", "internal/report", "internal/rules", "internal/sim",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,8 +57,9 @@ type live struct {
 type inForce struct {
 	rev        uint64
 	rules      *rules.Rules
-	classifier *intent.Classifier
-	templates  *worker.Worker // only for answers without a model
+	patterns   *intent.Classifier // knows no more than patterns
+	classifier *intent.Classifier // has learnt, too
+	templates  *worker.Worker     // only for answers without a model
 }
 
 // refusedRules is a stored revision that cannot be put into force here.
@@ -68,7 +70,7 @@ type refusedRules struct {
 
 // newLive begins with a revision that fits. Nothing is read, and nothing learnt, before run.
 func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher, log zerolog.Logger) (*live, error) {
-	first, err := build(e.rev, e.rules)
+	first, err := build(e.rev, e.rules, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +85,23 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 	return l, nil
 }
 
-func build(rev uint64, r *rules.Rules) (*inForce, error) {
-	classifier, err := newClassifier(r)
-	if err != nil {
+// build makes what is in force with a revision. The patterns of former rules, which take
+// longest to make, are kept where the intents are the same; before may be nil.
+func build(rev uint64, r *rules.Rules, before *inForce) (*inForce, error) {
+	next := &inForce{rev: rev, rules: r}
+	if before != nil && reflect.DeepEqual(r.Intents, before.rules.Intents) {
+		next.patterns = before.patterns
+	} else if c, err := newClassifier(r); err == nil {
+		next.patterns = c
+	} else {
 		return nil, fmt.Errorf("intents: %w", err)
 	}
 	w, err := worker.New(nil, worker.Config{Templates: templates(r)})
 	if err != nil {
 		return nil, fmt.Errorf("templates: %w", err)
 	}
-	return &inForce{rev: rev, rules: r, classifier: classifier, templates: w}, nil
+	next.classifier, next.templates = next.patterns, w
+	return next, nil
 }
 
 // rules returns the rules in force. They are never changed.
@@ -172,7 +181,7 @@ func (l *live) take(doc []byte, rev uint64) (*inForce, error) {
 	if r, err = l.fit(r); err != nil {
 		return nil, err
 	}
-	return build(rev, r)
+	return build(rev, r, l.now.Load())
 }
 
 // keepSizes brings the sizes of lanes and logs to what the rules say, until ctx ends. Of

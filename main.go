@@ -26,6 +26,7 @@ type commands struct {
 	Migrate migrateCmd `cmd:"" help:"Bring the database up to date."`
 	Tenant  tenantCmd  `cmd:"" help:"Tenants of a running instance, and their keys."`
 	Ready   readyCmd   `cmd:"" help:"Ask a process on this machine whether it is ready: exit code 0 or 1."`
+	Plan    planCmd    `cmd:"" help:"Compute what the rules can carry: capacity, waits, bounds and time-outs."`
 	Eval    evalCmd    `cmd:"" help:"Judge how well messages are understood, on labelled files."`
 	Sim     simCmd     `cmd:"" help:"Run the simulated vendors alone."`
 	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance, or a vendor."`

@@ -184,7 +184,7 @@ func (n *node) pipeline() pipeline {
 	n.engine.queue.OnText(n.metrics.Texted)
 	var stages []stage
 	if n.roles.api {
-		stages = append(stages, stage{name: "intake", run: func(ctx context.Context) error { <-ctx.Done(); n.api.Drain(); return nil }})
+		stages = append(stages, stage{name: "intake", run: n.leave})
 	}
 	if n.fleet != nil {
 		h := &heed{live: n.live, lanes: n.lanes, line: n.line, fleet: n.fleet, log: n.log}
@@ -220,6 +220,16 @@ func (n *node) pipeline() pipeline {
 		stages = append(stages, stage{name: "health", run: func(ctx context.Context) error { return serveHTTP(ctx, n.http, health.Handler()) }})
 	}
 	return pipeline{stages: stages, log: n.log}
+}
+
+// leave is the stage before all others. Told to stop, it says so in /readyz, goes on for
+// the shutdown delay, and refuses new messages from then on.
+func (n *node) leave(ctx context.Context) error {
+	<-ctx.Done()
+	n.api.Leave()
+	<-time.After(n.settings.ShutdownDelay)
+	n.api.Drain()
+	return nil
 }
 
 // close frees what openNode opened, after the stages have ended.

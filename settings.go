@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
@@ -14,21 +15,25 @@ import (
 
 // settings are the flags and environment variables of a process. Flags win.
 type settings struct {
-	Listen            string `help:"Address that the HTTP server listens on." env:"SLUICE_LISTEN" default:"127.0.0.1:8080"`
-	Data              string `help:"Directory of everything that must survive a restart." env:"SLUICE_DATA" default:"./data" type:"path"`
-	Roles             string `help:"What this process does: a comma list of api, dispatcher, recorder (empty: all)." env:"SLUICE_ROLES"`
-	NATSURL           string `help:"Remote NATS, a comma list (empty: embedded); tls:// asks for TLS." name:"nats-url" env:"SLUICE_NATS_URL"`
-	NATSCreds         string `help:"Credentials file of the remote NATS." name:"nats-creds" env:"SLUICE_NATS_CREDS"`
-	NATSCA            string `help:"File with the authorities of the remote NATS servers' certificates." name:"nats-ca" env:"SLUICE_NATS_CA"`
-	DatabaseURL       string `help:"PostgreSQL (empty: a private child)." name:"database-url" env:"SLUICE_DATABASE_URL"`
-	Rules             string `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES"`
-	AdminPassword     string `help:"Password of the operator admin (unset: generated and printed once)." env:"SLUICE_ADMIN_PASSWORD"`
-	PublicURL         string `help:"Address under which customers reach this server." env:"SLUICE_PUBLIC_URL"`
-	LogLevel          string `help:"trace, debug, info, warn or error." env:"SLUICE_LOG_LEVEL" default:"info"`
-	LogFormat         string `help:"console or json (unset: console on a terminal)." env:"SLUICE_LOG_FORMAT"`
-	DevTenantKey      string `help:"Secret key of the tenant demo, verbatim." env:"SLUICE_DEV_TENANT_KEY" hidden:""`
-	DevPublishableKey string `help:"Publishable key of the tenant demo, verbatim." env:"SLUICE_DEV_PUBLISHABLE_KEY" hidden:""`
+	Listen            string        `help:"Address that the HTTP server listens on." env:"SLUICE_LISTEN" default:"127.0.0.1:8080"`
+	Data              string        `help:"Directory of everything that must survive a restart." env:"SLUICE_DATA" default:"./data" type:"path"`
+	Roles             string        `help:"What this process does: a comma list of api, dispatcher, recorder (empty: all)." env:"SLUICE_ROLES"`
+	NATSURL           string        `help:"Remote NATS, a comma list (empty: embedded); tls:// asks for TLS." name:"nats-url" env:"SLUICE_NATS_URL"`
+	NATSCreds         string        `help:"Credentials file of the remote NATS." name:"nats-creds" env:"SLUICE_NATS_CREDS"`
+	NATSCA            string        `help:"File with the authorities of the remote NATS servers' certificates." name:"nats-ca" env:"SLUICE_NATS_CA"`
+	DatabaseURL       string        `help:"PostgreSQL (empty: a private child)." name:"database-url" env:"SLUICE_DATABASE_URL"`
+	Rules             string        `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES"`
+	AdminPassword     string        `help:"Password of the operator admin (unset: generated and printed once)." env:"SLUICE_ADMIN_PASSWORD"`
+	PublicURL         string        `help:"Address under which customers reach this server." env:"SLUICE_PUBLIC_URL"`
+	ShutdownDelay     time.Duration `help:"How long an api that was told to stop says so in /readyz and still takes messages, so that load balancers look elsewhere first." env:"SLUICE_SHUTDOWN_DELAY" default:"0s"`
+	LogLevel          string        `help:"trace, debug, info, warn or error." env:"SLUICE_LOG_LEVEL" default:"info"`
+	LogFormat         string        `help:"console or json (unset: console on a terminal)." env:"SLUICE_LOG_FORMAT"`
+	DevTenantKey      string        `help:"Secret key of the tenant demo, verbatim." env:"SLUICE_DEV_TENANT_KEY" hidden:""`
+	DevPublishableKey string        `help:"Publishable key of the tenant demo, verbatim." env:"SLUICE_DEV_PUBLISHABLE_KEY" hidden:""`
 }
+
+// maxShutdownDelay leaves the other stages most of stopTimeout.
+const maxShutdownDelay = 10 * time.Second
 
 // minDevKey is the shortest key that may be given by environment.
 const minDevKey = 16
@@ -48,6 +53,9 @@ func (s settings) validate() error {
 		if u, err := url.Parse(s.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			faults = append(faults, fmt.Errorf("SLUICE_PUBLIC_URL: must be an absolute http or https URL, is %q", s.PublicURL))
 		}
+	}
+	if s.ShutdownDelay < 0 || s.ShutdownDelay > maxShutdownDelay {
+		faults = append(faults, fmt.Errorf("SLUICE_SHUTDOWN_DELAY: must be from 0s to %s, is %s", maxShutdownDelay, s.ShutdownDelay))
 	}
 	if s.LogFormat != "" && s.LogFormat != "console" && s.LogFormat != "json" {
 		faults = append(faults, fmt.Errorf("SLUICE_LOG_FORMAT: must be console or json, is %q", s.LogFormat))

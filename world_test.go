@@ -164,7 +164,7 @@ func (w *world) live() *life {
 
 // unchanging is rules that nobody changes.
 func unchanging(r *rules.Rules) (*live, error) {
-	first, err := build(1, r)
+	first, err := build(1, r, nil)
 	if err != nil {
 		return nil, err
 	}

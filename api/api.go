@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -122,6 +123,7 @@ type API struct {
 	polls   chan struct{} // a token for each long poll that waits
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
+	leaving  atomic.Bool
 	logins   *attempts
 	echo     *echo.Echo
 }
@@ -157,6 +159,9 @@ func (a *API) Sockets() int { return a.sockets.count() }
 
 // Handler returns everything that the stage serves over TCP.
 func (a *API) Handler() http.Handler { return a.echo }
+
+// Leave lets /readyz answer 503 draining from now on; everything goes on being served.
+func (a *API) Leave() { a.leaving.Store(true) }
 
 // Drain refuses new messages from now on with 503 draining. Reads, long polls and
 // sockets go on.

@@ -57,7 +57,7 @@ func (a *API) registerHealth(api huma.API) {
 }
 
 func (a *API) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
-	status, body := readiness(ctx, a.deps.Checks, a.intake.draining.Load(), a.deps.Log)
+	status, body := readiness(ctx, a.deps.Checks, a.leaving.Load() || a.intake.draining.Load(), a.deps.Log)
 	return &readyOutput{Status: status, Body: body}, nil
 }
 

@@ -165,7 +165,7 @@ func New(q *queue.Queue, c Controller, w Worker, cfg Config) (*Dispatcher, error
 }
 
 // Run takes and answers jobs until ctx ends. Then it takes no more: what waits is
-// handed back at once, what runs may end within Config.Grace and is handed back after
+// handed back within a second, what runs may end within Config.Grace and is handed back after
 // it, without counting the attempt. It returns when nothing is held any more.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	stop, err := d.queue.Nudges(func(ticket string) { d.held.cancel(ticket, errCancelled) })
@@ -183,18 +183,20 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	for _, lane := range chat.Lanes() {
 		takers.Go(func() { d.take(ctx, lane) })
 	}
-	takers.Wait()
-	d.finish()
+	<-ctx.Done()
+	d.finish(&takers)
 	stopBeating()
 	helpers.Wait()
 	return nil
 }
 
-// finish brings everything that is held to an end or back to its lane.
-func (d *Dispatcher) finish() {
+// finish brings everything that is held to an end or back to its lane. Nothing is handed
+// back while a pull is open, which would be given it again.
+func (d *Dispatcher) finish(takers *sync.WaitGroup) {
 	d.ruffle()
-	d.held.cancelWaiting(errStopping)
 	grace := time.AfterFunc(d.cfg.Grace, func() { d.held.cancelAll(errStopping) })
 	defer grace.Stop()
+	takers.Wait()
+	d.held.cancelWaiting(errStopping)
 	d.jobs.Wait()
 }

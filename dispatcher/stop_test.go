@@ -99,11 +99,11 @@ func TestAnOrderlyStopHandsBackWhatWaitsAndFinishesWhatRuns(t *testing.T) {
 		time.Sleep(time.Second)
 		l.stop()
 		stopped := time.Now()
-		time.Sleep(60 * time.Millisecond)
+		time.Sleep(pullWait + 60*time.Millisecond)
 		back := w.lane(chat.Low)
 		for _, asked := range waiting {
 			if back[asked.ID] == nil {
-				t.Error("a job that waited was not handed back at once")
+				t.Error("a job that waited was not handed back")
 				continue
 			}
 			if got := w.read(asked.ID); got.Status != chat.Queued || got.Attempts != 0 {

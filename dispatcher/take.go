@@ -9,9 +9,10 @@ import (
 	"sluice/internal/queue"
 )
 
-// How long one pull stays open, and the pause after one that went wrong.
+// How long one pull stays open, which is how long a stop may take before anything is handed
+// back, and the pause after one that went wrong.
 const (
-	pullWait  = 30 * time.Second
+	pullWait  = 1 * time.Second
 	pullPause = 500 * time.Millisecond
 )
 

@@ -25,17 +25,19 @@ type cluster struct {
 	nodes   []Broker
 	brokers []*process
 	rules   string // file
+	env     []string
 	members []*instance
 	api     *instance
 	tenants []tenant
 }
 
 // startCluster starts vendors, NATS nodes, one api and some dispatchers, and three tenants.
-func (d *drill) startCluster(ctx context.Context, nodes, dispatchers int) (*cluster, error) {
+// env is given to every process.
+func (d *drill) startCluster(ctx context.Context, nodes, dispatchers int, env ...string) (*cluster, error) {
 	if err := d.startVendors(ctx, accounts()); err != nil {
 		return nil, err
 	}
-	c := &cluster{d: d}
+	c := &cluster{d: d, env: env}
 	d.own(c.stop)
 	replicas := 1
 	if nodes > 1 {
@@ -144,11 +146,11 @@ func (c *cluster) urls() string {
 }
 
 // launch starts a process with a role and does not wait for it.
-func (c *cluster) launch(role string, env ...string) (*instance, error) {
+func (c *cluster) launch(role string) (*instance, error) {
 	n := len(c.members) + 1
 	i, err := launch(fmt.Sprintf("%s %d", role, n), c.d.cfg.Binary, filepath.Join(c.d.dir, fmt.Sprintf("m%d", n)), append([]string{
 		"SLUICE_ROLES=" + role, "SLUICE_NATS_URL=" + c.urls(), "SLUICE_RULES=" + c.rules,
-	}, env...)...)
+	}, c.env...)...)
 	if err == nil {
 		c.members = append(c.members, i)
 	}

@@ -102,7 +102,7 @@ func dbDown(ctx context.Context, d *drill) error {
 	p := wait(chat)
 	d.keeps(promise{}, p)
 	d.spared(p, from, to)
-	if err := d.recorded(ctx, pg.url, one, p, back); err != nil {
+	if err := d.recorded(ctx, pg.url, one.tenants, p, back); err != nil {
 		return err
 	}
 	d.shows(p)
@@ -146,7 +146,7 @@ func (d *drill) spared(p played, from, to time.Time) {
 }
 
 // recorded checks that the ledger has every ended ticket soon.
-func (d *drill) recorded(ctx context.Context, url string, one *solo, p played, back time.Time) error {
+func (d *drill) recorded(ctx context.Context, url string, of []tenant, p played, back time.Time) error {
 	d.say("the recorder catches up")
 	book, err := ledger.Open(ctx, ledger.Config{URL: url, Log: zerolog.Nop()})
 	if err != nil {
@@ -156,7 +156,7 @@ func (d *drill) recorded(ctx context.Context, url string, one *solo, p played, b
 	missing := 0
 	var at time.Duration
 	for end := time.Now().Add(caughtUpFor); ; {
-		if missing, err = missingIn(ctx, book, one, p.all); err == nil && missing == 0 {
+		if missing, err = missingIn(ctx, book, of, p.all); err == nil && missing == 0 {
 			at = time.Since(back)
 			break
 		}
@@ -172,17 +172,17 @@ func (d *drill) recorded(ctx context.Context, url string, one *solo, p played, b
 	}
 	d.none("ended tickets that the ledger does not have in the end", missing)
 	if missing == 0 {
-		d.note("the ledger was seen complete %s after the database had come back", short(at))
+		d.note("the ledger was seen complete after %s", short(at))
 	}
 	return nil
 }
 
-func missingIn(ctx context.Context, book *ledger.Ledger, one *solo, all []load.Outcome) (n int, err error) {
+func missingIn(ctx context.Context, book *ledger.Ledger, of []tenant, all []load.Outcome) (n int, err error) {
 	for _, o := range all {
 		if o.EndedAt.IsZero() {
 			continue
 		}
-		row, err := book.Ticket(ctx, one.tenants[o.Tenant].Name, o.Ticket)
+		row, err := book.Ticket(ctx, of[o.Tenant].Name, o.Ticket)
 		switch {
 		case errors.Is(err, ledger.ErrNotFound):
 			n++

@@ -34,6 +34,7 @@ func scenarios() []scenario {
 		{"pool-exhausted", "our own connections to a vendor are all in use", 20 * time.Second, 20 * time.Second, poolExhausted},
 		{"nats-node", "nodes of the NATS cluster are killed and come back", 48 * time.Second, 95 * time.Second, natsNode},
 		{"kill-dispatcher", "one of two dispatchers is killed, and then the one with the controller", 42 * time.Second, 42 * time.Second, killDispatcher},
+		{"rolling", "every process is replaced, one after the other", 52 * time.Second, 110 * time.Second, rolling},
 		{"db-down", "the database goes away and comes back", 33 * time.Second, 38 * time.Second, dbDown},
 		{"degrade", "the load rises to 3 times the capacity and falls again", 66 * time.Second, 130 * time.Second, degrade},
 		{"goodput", "customers who lose patience, at 0.5, 1, 1.5 and 3 times the capacity", 58 * time.Second, 130 * time.Second, goodput},

@@ -87,19 +87,20 @@ type Job struct {
 	msg       jetstream.Msg
 }
 
-// Pull takes up to max jobs from a lane and gives each to take as it comes, for at
-// most wait. It returns early when ctx ends; what arrives meanwhile is handed back. take must not block.
+// Pull takes up to max jobs from a lane and gives each to take as it comes, until wait is
+// over. It does not return before, unless it has max: a pull that is left to itself may be
+// sent jobs, which nobody would see until AckWait. What arrives after the end of ctx is
+// handed back. take must not block.
 func (q *Queue) Pull(ctx context.Context, lane chat.Lane, max int, wait time.Duration, take func(*Job)) error {
 	cons, err := q.lanes[lane].Consumer(ctx, dispatchConsumer)
 	if err != nil {
 		return fmt.Errorf("find consumer of %s: %w", lane, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	batch, err := cons.Fetch(min(max, PullSize), jetstream.FetchContext(ctx))
+	batch, err := cons.Fetch(min(max, PullSize), jetstream.FetchMaxWait(wait))
 	if err != nil {
 		return fmt.Errorf("pull from %s: %w", lane, err)
 	}
+	var late []*Job // handed back after the pull, which would get them again
 	for msg := range batch.Messages() {
 		job, err := openJob(msg)
 		switch {
@@ -107,10 +108,13 @@ func (q *Queue) Pull(ctx context.Context, lane chat.Lane, max int, wait time.Dur
 			q.log.Error().Err(err).Str("lane", string(lane)).Msg("lane message cannot be read, removed")
 			_ = msg.TermWithReason("unreadable")
 		case ctx.Err() != nil:
-			job.HandBack(0)
+			late = append(late, job)
 		default:
 			take(job)
 		}
+	}
+	for _, job := range late {
+		job.HandBack(0)
 	}
 	if err := batch.Error(); err != nil && ctx.Err() == nil && !errors.Is(err, jetstream.ErrNoMessages) {
 		return fmt.Errorf("pull from %s: %w", lane, err)
@@ -146,9 +150,8 @@ func (j *Job) HandBack(delay time.Duration) {
 	_ = j.msg.NakWithDelay(max(delay, handBackAfter))
 }
 
-// handBackAfter is the least time before a job is given to anybody. A pull of ours that
-// has just ended stands at the lane a moment longer: a job handed back at once would be
-// given to it, and come to somebody only after AckWait.
+// handBackAfter is the least time before a job is given to anybody: one that is handed back
+// again and again is not taken more often than that.
 const handBackAfter = 50 * time.Millisecond
 
 // ack removes the lane message and frees its place. Only the writer of the end calls it.

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,21 +81,36 @@ func TestWhatIsAcceptedSurvivesTheServer(t *testing.T) {
 	})
 }
 
-func TestAPullEndsEarlyWithItsContext(t *testing.T) {
+// A pull whose taker stops while jobs are on their way to it.
+func TestAPullThatIsToStopLosesNoJob(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world) {
-		ctx, cancel := contextAfter(t, time.Second)
-		defer cancel()
-		began := time.Now()
-		if err := w.Pull(ctx, chat.Normal, 1, time.Minute, func(*Job) { t.Error("a job came") }); err != nil {
-			t.Errorf("err = %v", err)
-		}
-		if took := time.Since(began); took > 1100*time.Millisecond {
-			t.Errorf("took %s", took)
-		}
-		// Nothing of that pull may take a job and drop it.
-		m := w.accept(message("s", "hello"))
-		if j := w.pull(chat.Normal); j.Ticket.ID != m.ID || j.Delivered != 1 {
-			t.Errorf("delivered %d times", j.Delivered)
+		const rounds, each = 25, 4
+		for round := range rounds {
+			ctx, stop := context.WithCancel(t.Context())
+			var taken []*Job
+			pulled := make(chan error, 1)
+			go func() {
+				pulled <- w.Pull(ctx, chat.Normal, PullSize, time.Second, func(j *Job) { taken = append(taken, j) })
+			}()
+			time.Sleep(10 * time.Millisecond)
+			go stop()
+			for i := range each {
+				w.accept(message(fmt.Sprintf("s%d-%d", round, i), "hello"))
+			}
+			if err := <-pulled; err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(handBackAfter + 10*time.Millisecond)
+			all := append(taken, w.try(chat.Normal, PullSize)...)
+			if len(all) != each {
+				t.Fatalf("round %d: %d of %d jobs are to be had", round, len(all), each)
+			}
+			for _, j := range all {
+				if _, err := w.End(t.Context(), j, answered(w.run(j), "yes")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stop()
 		}
 	})
 }

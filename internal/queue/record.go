@@ -49,9 +49,7 @@ func (q *Queue) Records(ctx context.Context, src Source, max int, wait time.Dura
 	if err != nil {
 		return nil, fmt.Errorf("open recorder of %s: %w", src, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	batch, err := cons.Fetch(max, jetstream.FetchContext(ctx))
+	batch, err := cons.Fetch(max, jetstream.FetchMaxWait(wait)) // left earlier, it could be sent what nobody sees for 30 s
 	if err != nil {
 		return nil, fmt.Errorf("read records of %s: %w", src, err)
 	}
