@@ -22,8 +22,7 @@ type Private struct {
 
 	dir      string
 	instance *instance
-	hangUp   func()
-	vendor   chan error
+	hangUp   func() error // ends the vendor
 }
 
 // The private vendor's account. Its calls take as long as those of a quick model.
@@ -34,7 +33,7 @@ const (
 )
 
 // calmFor is the longest wait for the instance to have warmed up and learnt.
-const calmFor = 30 * time.Second
+const calmFor = 20 * time.Second
 
 // privateRules have everything but the sockets as it ships, or so wide that it does not
 // matter: the sockets' number, the vendor's address, its quota.
@@ -57,7 +56,7 @@ vendors:
 // StartPrivate starts the instance, with a number of tenants, as children of this process.
 // binary is this program.
 func StartPrivate(ctx context.Context, binary string, tenants int, seed uint64) (_ *Private, err error) {
-	p := &Private{hangUp: func() {}, vendor: make(chan error, 1), Target: load.SocketTarget{Origin: origin}}
+	p := &Private{hangUp: func() error { return nil }, Target: load.SocketTarget{Origin: origin}}
 	if p.dir, err = os.MkdirTemp("", "sluice-load-"); err != nil {
 		return nil, fmt.Errorf("make the instance's directory: %w", err)
 	}
@@ -102,8 +101,12 @@ func (p *Private) serveVendor(ctx context.Context, seed uint64) (url string, err
 		return "", fmt.Errorf("simulated vendor: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() { p.vendor <- server.Run(ctx) }()
-	p.hangUp = func() { cancel(); p.vendor <- <-p.vendor }
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	p.hangUp = func() error {
+		cancel()
+		return <-ended
+	}
 	return server.URL("a"), nil
 }
 
@@ -112,6 +115,5 @@ func (p *Private) Stop() (err error) {
 	if p.instance != nil {
 		err = p.instance.stop()
 	}
-	p.hangUp()
-	return errors.Join(err, os.RemoveAll(p.dir))
+	return errors.Join(err, p.hangUp(), os.RemoveAll(p.dir))
 }

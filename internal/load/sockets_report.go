@@ -75,6 +75,7 @@ type ServerUse struct {
 	StartBytes int64 `json:"start_bytes"` // resident, without a socket
 	IdleBytes  int64 `json:"idle_bytes"`  // with all of them, at the end of their rest
 	MostBytes  int64 `json:"most_bytes"`  // at any look
+	EndBytes   int64 `json:"end_bytes"`   // once they are closed
 
 	IdleEach  int64 `json:"idle_each"`   // resident memory that one idle socket adds
 	MostEach  int64 `json:"most_each"`   // the same of the most

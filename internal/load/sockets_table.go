@@ -106,8 +106,8 @@ func (r *SocketsReport) serverGrid() report.Grid {
 		return nil
 	}
 	return report.Grid{
-		{"the instance", "without sockets", "all idle", "at most"},
-		{"resident memory", size(u.StartBytes), size(u.IdleBytes), size(u.MostBytes)},
+		{"the instance", "without sockets", "all idle", "at most", "all closed"},
+		{"resident memory", size(u.StartBytes), size(u.IdleBytes), size(u.MostBytes), size(u.EndBytes)},
 		{"  added by each socket", "", size(u.IdleEach), size(u.MostEach)},
 		{"  of that, heap and stacks", "", size(u.IdleInUse), ""},
 		{"goroutines", "", strconv.Itoa(u.Goroutines), ""},

@@ -2,13 +2,9 @@ package load
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -17,18 +13,9 @@ import (
 )
 
 const (
-	openFor     = 30 * time.Second       // until the welcome
-	openTries   = 6                      // without a welcome in between
-	openAgain   = 200 * time.Millisecond // doubled with each try, up to
-	longestTry  = 5 * time.Second
-	ackFor      = 10 * time.Second // then a message is sent once more
-	mostOpen    = 20               // messages of one socket that have not ended
-	mostFrame   = 1 << 20
-	closedToAll = 4500 // close codes from here on: do not come back
+	ackFor   = 10 * time.Second // then a message is sent once more
+	mostOpen = 20               // messages of one socket that have not ended
 )
-
-// errLeft says that a socket was closed by the load itself.
-var errLeft = errors.New("the load is over")
 
 // saying is one message of a talker. Its cmid is its place among them.
 type saying struct {
@@ -69,129 +56,6 @@ type talker struct {
 
 func newTalker(r *socketRun, n int) *talker {
 	return &talker{socketRun: r, n: n, rng: rand.New(rand.NewPCG(r.cfg.Seed, uint64(n)))}
-}
-
-// live opens the socket, talks, and comes back when the connection is lost, until the load
-// is over.
-func (k *talker) live(ctx context.Context) {
-	defer k.arrive()
-	defer k.settle(true)
-	for try := 0; try < openTries; try++ {
-		frames, err := k.open(ctx)
-		if err == nil {
-			try = 0
-			err = k.talk(ctx, frames)
-			k.close(frames, errors.Is(err, errLeft))
-		}
-		if errors.Is(err, errLeft) || ctx.Err() != nil {
-			return
-		}
-		k.tally.closed(err)
-		if websocket.CloseStatus(err) >= closedToAll || !pause(ctx, time.Duration((0.5+k.rng.Float64())*float64(min(openAgain<<try, longestTry)))) {
-			break
-		}
-	}
-	k.gone = true
-}
-
-// arrive says once that the socket is open, or never will be.
-func (k *talker) arrive() {
-	if !k.there {
-		k.there = true
-		k.arrived.Done()
-	}
-}
-
-// open dials, says hello and hears the welcome.
-func (k *talker) open(ctx context.Context) (frames chan frame, err error) {
-	limited, cancel := context.WithTimeout(ctx, openFor)
-	defer cancel()
-	begun := time.Now()
-	conn, res, err := websocket.Dial(limited, k.url, &websocket.DialOptions{
-		HTTPClient: k.client.http, Subprotocols: []string{subprotocol}, HTTPHeader: http.Header{"Origin": {k.target.Origin}},
-	})
-	if err != nil {
-		if res != nil && res.StatusCode != http.StatusSwitchingProtocols {
-			return nil, &refusal{status: res.StatusCode, code: fmt.Sprintf("http_%d", res.StatusCode)}
-		}
-		return nil, fmt.Errorf("open the socket: %w", err)
-	}
-	conn.SetReadLimit(mostFrame)
-	hello := map[string]any{"type": "hello", "key": k.target.Keys[k.n%len(k.target.Keys)]}
-	if k.session != "" {
-		hello["session"], hello["token"], hello["after"] = k.session, k.token, k.heard.seq
-	}
-	var f frame
-	if err = write(limited, conn, hello); err == nil {
-		f, err = welcome(limited, conn)
-	}
-	if err != nil {
-		_ = conn.CloseNow()
-		return nil, err
-	}
-	if k.welcomed {
-		k.tally.reopened(f.Recovered)
-	} else {
-		k.tally.opened(time.Since(begun))
-		k.welcomed, k.session, k.token = true, f.Session, f.Token
-		k.arrive()
-	}
-	k.conn, frames = conn, make(chan frame)
-	k.counts.open.Add(1)
-	k.readers.Go(func() { k.hear(ctx, conn, frames) })
-	for i := k.first; i < len(k.said); i++ {
-		if s := &k.said[i]; !s.acked && !s.over() {
-			s.again = time.Now()
-		}
-	}
-	return frames, nil
-}
-
-func welcome(ctx context.Context, conn *websocket.Conn) (f frame, err error) {
-	_, raw, err := conn.Read(ctx)
-	if err != nil {
-		return f, err
-	}
-	f, _, err = decodeFrame(raw)
-	if err == nil && (f.Type != "welcome" || f.Session == "" && f.Token == "") {
-		err = errors.New("the first frame is no welcome")
-	}
-	return f, err
-}
-
-// hear hands on what comes until the connection ends.
-func (k *talker) hear(ctx context.Context, conn *websocket.Conn, frames chan<- frame) {
-	defer close(frames)
-	for {
-		_, raw, err := conn.Read(ctx)
-		f, wanted := frame{}, false
-		if err == nil {
-			f, wanted, err = decodeFrame(raw)
-		}
-		if err != nil {
-			frames <- frame{Type: cut, err: err}
-			return
-		}
-		if wanted {
-			frames <- f
-		}
-	}
-}
-
-// close ends the connection and its reader. Nothing more is wanted of them.
-func (k *talker) close(frames <-chan frame, politely bool) {
-	k.counts.open.Add(-1)
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		for range frames {
-		}
-	}()
-	if politely {
-		_ = k.conn.Close(websocket.StatusNormalClosure, "")
-	}
-	_ = k.conn.CloseNow()
-	<-drained
 }
 
 // talk sends each message at its time and follows it, until the connection or the load ends.
@@ -360,20 +224,4 @@ func (k *talker) settle(anyway bool) {
 	if k.left.Add(-1) == 0 {
 		close(k.quiet)
 	}
-}
-
-func write(ctx context.Context, conn *websocket.Conn, f map[string]any) error {
-	raw, err := json.Marshal(f)
-	if err != nil {
-		return fmt.Errorf("encode frame: %w", err)
-	}
-	if err := conn.Write(ctx, websocket.MessageText, raw); err != nil {
-		return fmt.Errorf("write to the socket: %w", err)
-	}
-	return nil
-}
-
-// socketURL returns the address of the sockets of an instance.
-func socketURL(base string) string {
-	return "ws" + strings.TrimPrefix(strings.TrimRight(base, "/"), "http") + "/v1/chat"
 }

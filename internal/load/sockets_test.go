@@ -176,7 +176,7 @@ func exampleSockets() *SocketsReport {
 		AckMS: Spread{3990, 4, 19, 55, 120}, AnswerMS: Spread{3988, 510, 900, 1200, 2100},
 		AckCount: []Bucket{{5, 3000}, {10, 800}, {15, 190}}, AnswerCount: []Bucket{{1000, 3900}, {2000, 80}, {3000, 8}},
 		Server: ServerUse{
-			Measured: true, StartBytes: 120 << 20, IdleBytes: 170 << 20, MostBytes: 200 << 20, IdleEach: 52_428, MostEach: 83_886, IdleInUse: 30_000,
+			Measured: true, StartBytes: 120 << 20, IdleBytes: 170 << 20, MostBytes: 200 << 20, EndBytes: 190 << 20, IdleEach: 52_428, MostEach: 83_886, IdleInUse: 30_000,
 			IdleCPU: 0.04, TalkCPU: 0.61, Goroutines: 3120,
 		},
 		Series: []SocketSecond{{At: 1, Open: 250, Bytes: 130 << 20}, {At: 2, Open: 500, Acks: 31.5, Answers: 29, Bytes: 150 << 20, CPU: 0.8}},

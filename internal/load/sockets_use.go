@@ -15,6 +15,7 @@ func (m *meter) use(sockets int) ServerUse {
 	}
 	each := func(bytes float64) int64 { return int64(max(bytes, 0)) / int64(sockets) }
 	u.StartBytes, u.IdleBytes, u.MostBytes = int64(start.resident), int64(rest.resident), int64(most)
+	u.EndBytes = int64(m.marks[atEnd].usage.resident)
 	u.IdleEach, u.MostEach = each(rest.resident-start.resident), each(most-start.resident)
 	u.IdleInUse, u.Goroutines = each(rest.inUse-start.inUse), int(rest.goroutines)
 	u.IdleCPU = processors(m.marks[atOpen], m.marks[atRest])
