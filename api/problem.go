@@ -24,6 +24,7 @@ const (
 	codeMethod       = "method_not_allowed"
 	codeIdempotency  = "idempotency_conflict"
 	codeEnded        = "ended"
+	codeOpen         = "open"
 	codeInEffect     = "in_effect"
 	codeTenantExists = "tenant_exists"
 	codeTooLarge     = "too_large"
@@ -50,6 +51,7 @@ const (
 	codeTaken        = "taken"
 	codeNotTaken     = "not_taken"
 	codeHookState    = "webhook_state"
+	codeTextState    = "sms_state"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a
