@@ -180,7 +180,7 @@ func (r *socketRun) note(out *SocketsReport) {
 	note(out.Held["queue_full"] > 0, "messages were told to wait: raise the `bound` of their lane in the rules")
 	note(out.Withheld > 0, "%d messages were not sent, because %d of their socket had not ended", out.Withheld, mostOpen)
 	note(!out.Server.Measured, "the instance shows no process_resident_memory_bytes at /metrics: its memory and CPU were not measured")
-	note(out.Server.Measured && r.meter.missed > 0, "%d looks at /metrics went wrong", r.meter.missed)
+	note(out.Server.Measured && r.meter.missed > 0, "looks at /metrics that went wrong: %d", r.meter.missed)
 	for _, fail := range r.tally.fails {
 		note(true, "connection: %s", fail)
 	}
