@@ -160,3 +160,12 @@ func (s *sink) write(text string) error {
 	}
 	return nil
 }
+
+// topics are what the streams tell besides the charts.
+func (a *API) topics() []topic {
+	all := []topic{{"state", func(ctx context.Context) (any, error) { return a.state(ctx) }}}
+	if a.deps.Alerts != nil {
+		all = append(all, topic{"alerts", func(ctx context.Context) (any, error) { return a.alertPage(ctx) }})
+	}
+	return all
+}
