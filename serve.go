@@ -14,10 +14,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/alert"
+	"sluice/internal/bell"
 	"sluice/internal/metrics"
+	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/reading"
 	"sluice/internal/record"
+	"sluice/internal/trace"
 )
 
 // serveCmd runs the roles of this process: all of them, unless the settings say so.
@@ -32,6 +36,11 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if c.clustered() {
 		open = openMember
 	}
+	told, err := trace.Open(ctx, trace.Config{Version: version(), Roles: c.Roles})
+	if err != nil {
+		return err
+	}
+	defer closeTrace(told)
 	n, err := open(ctx, c.settings)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // told to stop while it waited for the others
@@ -42,6 +51,16 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	defer n.close()
 	return unlessStopped(ctx, n.pipeline().run(ctx, func() { n.banner(out) }))
 }
+
+// closeTrace sends the spans that are left, for a while.
+func closeTrace(send func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), traceTimeout)
+	defer cancel()
+	_ = send(ctx) // the collector is away: nothing of ours depends on it
+}
+
+// traceTimeout is how long a stop waits for the collector.
+const traceTimeout = time.Second
 
 // unlessStopped forgets an error that a stop in the middle of the start has made: to
 // be told to stop is no fault, however early it comes.
@@ -65,6 +84,9 @@ type node struct {
 	fleet    *fleet // nil: not a dispatcher
 	line     *line  // nil: only a recorder
 	metrics  *metrics.Metrics
+	tally    *pulse.Tally
+	refusals alert.Tally
+	bell     *bell.Bell
 	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api
@@ -76,7 +98,7 @@ type node struct {
 
 // openNode opens everything that a fault can be found in before anything runs.
 func openNode(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger(), metrics: metrics.New()}
+	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger(), metrics: metrics.New(), tally: pulse.NewTally()}
 	defer func() {
 		if err != nil {
 			n.close()
@@ -104,7 +126,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
-	n.fleet.metrics = n.metrics
+	n.fleet.metrics, n.fleet.tally = n.metrics, n.tally
 	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.lanes.State, n.log); err != nil {
 		return nil, err
 	}
@@ -126,11 +148,11 @@ func checkFirstRules(s settings) error {
 
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
-		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
+		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database, Ratings: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
 		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
-		Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
+		Metrics: n.metrics.Handler(), Refused: n.refused, Board: n.board(), Owed: n.owedNow, Alerts: n.bell, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -182,6 +204,7 @@ func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
 	n.metrics.Stand(n.standing)
 	n.engine.queue.OnText(n.metrics.Texted)
+	n.engine.queue.OnFlow(n.tally.Entered, n.tally.Ended)
 	var stages []stage
 	if n.roles.api {
 		stages = append(stages, stage{name: "intake", run: n.leave})
@@ -209,7 +232,7 @@ func (n *node) pipeline() pipeline {
 		recorder := record.New(n.engine.queue, n.database.ledger, keep, n.log)
 		stages = append(stages, stage{name: "recorder", run: recorder.Run})
 	}
-	stages = append(stages, n.steering()...)
+	stages = append(append(stages, n.beater()), n.steering()...)
 	if n.database != nil {
 		stages = append(stages, stage{name: "database", run: n.database.run})
 	}

@@ -16,6 +16,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/faq"
 	"sluice/internal/password"
+	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -36,6 +37,13 @@ type History interface {
 	Ticket(ctx context.Context, tenant, id string) (json.RawMessage, error)
 	// Events returns a session's events with seq greater than after, in order.
 	Events(ctx context.Context, tenant, session string, after uint64, limit int) ([]chat.Event, error)
+	// TicketOf is Ticket for whosever it is.
+	TicketOf(ctx context.Context, id string) (json.RawMessage, error)
+	// Search returns the ended tickets that a filter takes, newest first, of those after a
+	// mark, as JSON and at most limit of them.
+	Search(ctx context.Context, f chat.TicketFilter, after chat.TicketMark, limit int) ([]json.RawMessage, error)
+	// Marks is Search for the tickets' places alone.
+	Marks(ctx context.Context, f chat.TicketFilter, after chat.TicketMark, limit int) ([]chat.TicketMark, error)
 }
 
 // Check asks one dependency for its state.
@@ -45,8 +53,8 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ,
-// BatchEnded, Unfit and Texts may be nil, the rest may not.
+// Deps is what the stage works with. Read, History, Ratings, Lanes, Store, Vendors, Knowledge, FAQ,
+// BatchEnded, Unfit, Texts, Board, Owed and Alerts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -55,6 +63,7 @@ type Deps struct {
 	Read    func(text, locale string) chat.Reading
 	Line    Line
 	History History
+	Ratings Ratings          // nil: older ratings are not known, and none are listed
 	Lanes   *queue.Lanes     // nil: every lane is open, and operators cannot steer them
 	Store   *queue.RuleStore // nil: operators cannot see or change the rules
 	Vendors Vendors          // nil: nothing is known of calls and breakers
@@ -74,9 +83,16 @@ type Deps struct {
 	Checks []Check
 	// Metrics is the page /metrics. Nil: there is none.
 	Metrics http.Handler
-	// Refused is told of each message that is turned away for load or a limit. Nil: nobody is.
-	Refused func(tenant, code string)
-	Log     zerolog.Logger
+	// Refused is told of each message that is turned away from a lane for load or a limit.
+	// Nil: nobody is.
+	Refused func(tenant string, lane chat.Lane, code string)
+	// Board knows what all processes have counted of late. Nil: there are no charts.
+	Board *pulse.Board
+	// Owed counts the promises by how they stand, up to a minute ago. Nil: nobody does.
+	Owed func(ctx context.Context) map[chat.PromiseStatus]int
+	// Alerts knows what fires. Nil: nobody watches.
+	Alerts Alerts
+	Log    zerolog.Logger
 }
 
 // Config describes the HTTP side.
@@ -121,11 +137,14 @@ type API struct {
 	hub     *hub
 	sockets *sockets
 	batches *batches
+	bulks   *bulks
 	polls   chan struct{} // a token for each long poll that waits
+	looks   chan struct{} // a token for each search that looks into the engine
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
 	leaving  atomic.Bool
 	logins   *attempts
+	streams  *streams
 	// passwords computes the slow hashes of this process.
 	passwords *password.Hasher
 	origins   *http.CrossOriginProtection
@@ -143,7 +162,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 	cfg.Polls, cfg.Conns, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Conns, 25_000), or(cfg.Stop, 5*time.Second)
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
-		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}), logins: newAttempts(),
+		polls: make(chan struct{}, cfg.Polls), looks: make(chan struct{}, searchesAtOnce), stopping: make(chan struct{}), logins: newAttempts(),
 		passwords: password.New(), origins: ownOrigins(cfg.PublicURL),
 	}
 	a.sockets = newSockets(socketDeps{
@@ -151,7 +170,8 @@ func New(deps Deps, cfg Config) (*API, error) {
 		limits: func() rules.Sockets { return deps.Rules().Sockets },
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
-	a.batches = newBatches(deps, a.intake)
+	a.batches, a.bulks = newBatches(deps, a.intake), newBulks(a)
+	a.streams = newStreams(deps.Log, topic{"state", func(ctx context.Context) (any, error) { return a.state(ctx) }})
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

@@ -34,9 +34,10 @@ type TenantKeys struct {
 // Local returns what commands on the same machine may ask a running instance. It has
 // no keys of its own: the socket file's permissions guard it.
 //
-//	POST /tenants              {name, lane?, origins?} → 201 TenantKeys
-//	GET  /tenants              → []TenantInfo
-//	POST /tenants/{name}/keys  → TenantKeys; the former keys open nothing any more
+//	POST /tenants                        {name, lane?, origins?} → 201 TenantKeys
+//	GET  /tenants                        → []TenantInfo
+//	POST /tenants/{name}/keys            → TenantKeys; the former keys open nothing any more
+//	POST /tenants/{name}/webhook-secret  → HookSecret; the former one signs beside it for a day
 //	POST /operators                  {name, role} → 201 OperatorPassword
 //	GET  /operators                  → []OperatorInfo
 //	POST /operators/{name}/password  → OperatorPassword; all logins of the operator end
@@ -45,6 +46,7 @@ func (a *API) Local() http.Handler {
 	mux.HandleFunc("POST /tenants", a.local(a.addTenant))
 	mux.HandleFunc("GET /tenants", a.local(a.listTenants))
 	mux.HandleFunc("POST /tenants/{name}/keys", a.local(a.renewKeys))
+	mux.HandleFunc("POST /tenants/{name}/webhook-secret", a.local(a.renewHookSecret))
 	mux.HandleFunc("POST /operators", a.local(a.addOperatorLocally))
 	mux.HandleFunc("GET /operators", a.local(a.listOperatorsLocally))
 	mux.HandleFunc("POST /operators/{name}/password", a.local(a.renewPasswordLocally))

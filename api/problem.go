@@ -24,6 +24,7 @@ const (
 	codeMethod       = "method_not_allowed"
 	codeIdempotency  = "idempotency_conflict"
 	codeEnded        = "ended"
+	codeOpen         = "open"
 	codeInEffect     = "in_effect"
 	codeTenantExists = "tenant_exists"
 	codeTooLarge     = "too_large"
@@ -33,6 +34,7 @@ const (
 	codeRateLimited  = "rate_limited"
 	codeQuota        = "quota_exceeded"
 	codePolls        = "too_many_polls"
+	codeStreams      = "too_many_streams"
 	codeQueueFull    = "queue_full"
 	codeStorageFull  = "storage_full"
 	codeDraining     = "draining"
@@ -54,6 +56,7 @@ const (
 	codeTaken        = "taken"
 	codeNotTaken     = "not_taken"
 	codeHookState    = "webhook_state"
+	codeTextState    = "sms_state"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a

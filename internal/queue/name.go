@@ -30,9 +30,11 @@ const (
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
 	hookBucket     = "webhooks"
+	alertBucket    = "alerts"
 
 	suppressionBucket = "suppressions"
 	textBucket        = "texts"
+	bulkBucket        = "bulk"
 	batchBucket       = "batches"
 
 	knowledgeBucket = "knowledge"
@@ -69,6 +71,11 @@ func talkSubject(t *chat.Ticket, slot string) string {
 
 func questionFilter(tenant, session string) string {
 	return "talk." + tenant + "." + session + ".*." + slotIn
+}
+
+// sentFilter matches the events that promises of a session were sent.
+func sentFilter(tenant, session string) string {
+	return "talk." + tenant + "." + session + ".*." + string(chat.PromiseSent)
 }
 
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
