@@ -50,12 +50,6 @@ func (n *node) openAlerts() (err error) {
 	return err
 }
 
-// refused counts a message that was turned away, for the metrics and for the alerts.
-func (n *node) refused(tenant, code string) {
-	n.metrics.Refused(tenant, code)
-	n.refusals.Add(time.Now())
-}
-
 // reading tells how everything stands, as far as it is known.
 func (n *node) reading(ctx context.Context, s alert.State) alert.Reading {
 	q, now := n.engine.queue, time.Now()

@@ -43,14 +43,19 @@ func (n *node) standing(ctx context.Context) metrics.Standing {
 			s.Alerts[metrics.Alert{Name: string(name), Severity: string(name.Severity())}] = state.Count(name)
 		}
 	}
-	s.Promises = n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
-		_, counts, err := q.Owings(ctx, "", 0)
+	s.Promises = n.owedNow(ctx)
+	return s
+}
+
+// owedNow counts the promises, or returns what was counted within the last minute.
+func (n *node) owedNow(ctx context.Context) map[chat.PromiseStatus]int {
+	return n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
+		_, counts, err := n.engine.queue.Owings(ctx, "", 0)
 		if err == nil {
 			counts[chat.PromiseBroken] += 0 // none is a count too: an alert goes by its rise
 		}
 		return counts, err
 	})
-	return s
 }
 
 // fills returns how full the lanes are.

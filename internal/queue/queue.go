@@ -87,6 +87,7 @@ type Queue struct {
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
 	texted    func(*chat.Notice) // nil: nobody is told
+	flow      flow
 	batches   jetstream.KeyValue
 	spool     jetstream.Stream // lines of batches that have no ticket yet
 	marks     marks
