@@ -57,9 +57,10 @@ var mayImport = map[string][]string{
 	"internal/drill": {
 		"internal/chat", "internal/ledger", "internal/llm", "internal/load", "internal/pgchild", "internal/report", "internal/rules", "internal/sim",
 	},
-	"migrations":   {},
-	"web":          {},
-	"internal/e2e": {},
+	"internal/badnet": {},
+	"migrations":      {},
+	"web":             {},
+	"internal/e2e":    {},
 }
 
 // TestTheHouseKeepsItsImportTable reads every file that ships. Test files may import

@@ -84,9 +84,9 @@ type node struct {
 	fleet    *fleet // nil: not a dispatcher
 	line     *line  // nil: only a recorder
 	metrics  *metrics.Metrics
+	tally    *pulse.Tally
 	refusals alert.Tally
 	bell     *bell.Bell
-	tally    *pulse.Tally
 	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api

@@ -56,8 +56,8 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerHooks(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
-	a.registerAlerts(api)
 	a.registerAuditExport(api)
+	a.registerAlerts(api)
 }
 
 // manage registers an operator's call. Its path is below adminPath; its middlewares run

@@ -89,8 +89,9 @@ type Deps struct {
 	// Board knows what all processes have counted of late. Nil: there are no charts.
 	Board *pulse.Board
 	// Owed counts the promises by how they stand, up to a minute ago. Nil: nobody does.
-	Owed   func(ctx context.Context) map[chat.PromiseStatus]int
-	Alerts Alerts // nil: nobody watches
+	Owed func(ctx context.Context) map[chat.PromiseStatus]int
+	// Alerts knows what fires. Nil: nobody watches.
+	Alerts Alerts
 	Log    zerolog.Logger
 }
 
