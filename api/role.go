@@ -24,6 +24,9 @@ func needs() map[string]chat.Role {
 		"admin-overview": chat.Viewer,
 		"admin-stream":   chat.Viewer,
 
+		"admin-alerts":      chat.Viewer,
+		"admin-test-alerts": chat.Operator,
+
 		"admin-audit":        chat.Viewer,
 		"admin-export-audit": chat.Viewer,
 
@@ -47,9 +50,6 @@ func needs() map[string]chat.Role {
 		"admin-get-bulk":       chat.Viewer,
 		"admin-begin-bulk":     chat.Operator,
 		"admin-stop-bulk":      chat.Operator,
-
-		"admin-alerts":      chat.Viewer,
-		"admin-test-alerts": chat.Operator,
 
 		"admin-list-ratings": chat.Viewer,
 		"admin-retry-sms":    chat.Operator,
