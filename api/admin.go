@@ -38,6 +38,8 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerTools(api)
 	a.registerKnowledge(api)
 	a.registerFAQ(api)
+	a.registerTickets(api)
+	a.registerBulk(api)
 	a.registerDead(api)
 	a.registerPromises(api)
 	a.registerTexts(api)

@@ -35,6 +35,13 @@ type History interface {
 	Ticket(ctx context.Context, tenant, id string) (json.RawMessage, error)
 	// Events returns a session's events with seq greater than after, in order.
 	Events(ctx context.Context, tenant, session string, after uint64, limit int) ([]chat.Event, error)
+	// TicketOf is Ticket for whosever it is.
+	TicketOf(ctx context.Context, id string) (json.RawMessage, error)
+	// Search returns the ended tickets that a filter takes, newest first, of those after a
+	// mark, as JSON and at most limit of them.
+	Search(ctx context.Context, f chat.TicketFilter, after chat.TicketMark, limit int) ([]json.RawMessage, error)
+	// Marks is Search for the tickets' places alone.
+	Marks(ctx context.Context, f chat.TicketFilter, after chat.TicketMark, limit int) ([]chat.TicketMark, error)
 }
 
 // Check asks one dependency for its state.
@@ -121,7 +128,9 @@ type API struct {
 	hub     *hub
 	sockets *sockets
 	batches *batches
+	bulks   *bulks
 	polls   chan struct{} // a token for each long poll that waits
+	looks   chan struct{} // a token for each search that looks into the engine
 	// stopping is closed when Run's context ends: whoever waits for news stops waiting.
 	stopping chan struct{}
 	leaving  atomic.Bool
@@ -140,14 +149,14 @@ func New(deps Deps, cfg Config) (*API, error) {
 	cfg.Polls, cfg.Conns, cfg.Stop = or(cfg.Polls, 10_000), or(cfg.Conns, 25_000), or(cfg.Stop, 5*time.Second)
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
-		polls: make(chan struct{}, cfg.Polls), stopping: make(chan struct{}), logins: newAttempts(),
+		polls: make(chan struct{}, cfg.Polls), looks: make(chan struct{}, searchesAtOnce), stopping: make(chan struct{}), logins: newAttempts(),
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,
 		limits: func() rules.Sockets { return deps.Rules().Sockets },
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
-	a.batches = newBatches(deps, a.intake)
+	a.batches, a.bulks = newBatches(deps, a.intake), newBulks(a)
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

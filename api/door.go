@@ -87,3 +87,20 @@ func (in *Intake) requeue(ctx context.Context, id string) (chat.Ticket, bool, er
 	}
 	return t, dup, err
 }
+
+// requeueEnded asks the question of an ended ticket again, in its lane if that is open.
+func (in *Intake) requeueEnded(ctx context.Context, ended chat.Ticket) (chat.Ticket, bool, error) {
+	if in.draining.Load() {
+		return chat.Ticket{}, false, errDraining()
+	}
+	leave, open := in.door(ended.Lane)
+	if !open {
+		return chat.Ticket{}, false, errLaneDraining(ended.Lane)
+	}
+	defer leave()
+	t, dup, err := in.queue.Requeue(ctx, ended, time.Now().UTC())
+	if err != nil {
+		return t, false, in.refusal(err, ended.Lane)
+	}
+	return t, dup, nil
+}

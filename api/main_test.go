@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"sluice/internal/ledger/ledgertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { ledgertest.Main(m) }

@@ -24,6 +24,7 @@ const (
 	codeMethod       = "method_not_allowed"
 	codeIdempotency  = "idempotency_conflict"
 	codeEnded        = "ended"
+	codeOpen         = "open"
 	codeInEffect     = "in_effect"
 	codeTenantExists = "tenant_exists"
 	codeTooLarge     = "too_large"

@@ -45,6 +45,7 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 	var batches sync.WaitGroup
 	feeding, stopFeeding := context.WithCancel(ctx)
 	batches.Go(func() { a.batches.run(feeding) })
+	batches.Go(func() { a.bulks.run(feeding) })
 	defer func() { stopFeeding(); batches.Wait() }()
 	l = netutil.LimitListener(l, a.cfg.Conns)
 	server := &http.Server{

@@ -97,7 +97,7 @@ func (a *API) find(ctx context.Context, tenant, id string) (chat.Ticket, error) 
 	case !errors.Is(err, queue.ErrNotFound):
 		return chat.Ticket{}, unavailable(err)
 	case a.deps.History == nil:
-		return chat.Ticket{}, errHistory(errors.New("this process has no history"))
+		return chat.Ticket{}, errHistory(errNoHistory)
 	}
 	raw, err := a.deps.History.Ticket(ctx, tenant, id)
 	if errors.Is(err, queue.ErrNotFound) {

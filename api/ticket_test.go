@@ -38,6 +38,18 @@ func (s shelf) Events(_ context.Context, _, _ string, after uint64, _ int) ([]ch
 	return found, s.away
 }
 
+func (s shelf) TicketOf(ctx context.Context, id string) (json.RawMessage, error) {
+	return s.Ticket(ctx, s.ticket.Tenant, id)
+}
+
+func (s shelf) Search(context.Context, chat.TicketFilter, chat.TicketMark, int) ([]json.RawMessage, error) {
+	return nil, s.away
+}
+
+func (s shelf) Marks(context.Context, chat.TicketFilter, chat.TicketMark, int) ([]chat.TicketMark, error) {
+	return nil, s.away
+}
+
 func withHistory(s shelf) func(*Deps, *Config, *queue.Config) {
 	return func(d *Deps, _ *Config, _ *queue.Config) { d.History = s }
 }

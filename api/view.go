@@ -71,8 +71,15 @@ func receipt(t *chat.Ticket, line Line) Receipt {
 
 // view shows a ticket to its tenant.
 func view(t *chat.Ticket, line Line) Ticket {
+	v := viewUnplaced(t)
+	v.Place = place(t, line)
+	return v
+}
+
+// viewUnplaced shows a ticket without its place in the line.
+func viewUnplaced(t *chat.Ticket) Ticket {
 	v := Ticket{
-		TicketID: t.ID, SessionID: t.Session, Lane: t.Lane, Status: shown(t.Status), Place: place(t, line),
+		TicketID: t.ID, SessionID: t.Session, Lane: t.Lane, Status: shown(t.Status),
 		Intent: t.Intent, Urgent: t.Urgent, Route: t.Route, Level: t.Level, Reason: t.Reason,
 		Vendor: t.Vendor, Model: t.Model, RetryOf: t.RetryOf, Attempts: t.Attempts, Usage: t.Usage,
 		AcceptedAt: t.AcceptedAt, StartedAt: t.StartedAt, EndedAt: t.EndedAt,

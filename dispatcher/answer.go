@@ -10,6 +10,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/trace"
 	"sluice/internal/valve"
 )
 
@@ -37,6 +38,7 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn, waiting *queue.Sto
 	defer d.control.EndTurn(t.Tenant, t.Session, t.ID)
 	caller := gate.NewCaller(d.control, d.ask(&t.Stored, t.way.Effort), t.permit)
 	defer caller.Close()
+	notePermit(&t)
 	s, err := d.queue.Take(ctx, t.Stored, time.Now())
 	if err != nil {
 		d.untaken(ctx, j, &t.Stored, err)
@@ -48,6 +50,7 @@ func (d *Dispatcher) run(ctx context.Context, j *job, t turn, waiting *queue.Sto
 	out := d.newStream(&s)
 	o.answer, o.failed = d.work(gate.WithCaller(ctx, caller), &s, t.history, t.way.Effort, out.write)
 	out.close()
+	noteCalls(&s.Ticket, caller)
 	o.answer.Reason = t.way.Reason
 	if o.failed != nil {
 		o = d.further(ctx, &s, t, o)
@@ -77,7 +80,9 @@ func (d *Dispatcher) further(ctx context.Context, s *queue.Stored, t turn, o out
 	}
 	caller := gate.NewRetrier(d.control, d.ask(s, way.Effort))
 	defer caller.Close()
+	noteLesser(&s.Ticket, t.way.Route, dec.reason)
 	ans, failed := d.work(gate.WithCaller(ctx, caller), s, t.history, way.Effort, func(string) {})
+	noteCalls(&s.Ticket, caller)
 	if failed != nil {
 		d.log.Info().Err(failed).Str("ticket", s.ID).Str("route", string(way.Route)).Msg("the next rung failed too")
 		return o
@@ -102,6 +107,7 @@ func (d *Dispatcher) alone(ctx context.Context, j *job, s queue.Stored, work fun
 		defer cancel()
 		return work(ctx, &taken)
 	})
+	noteCalls(&taken.Ticket, caller)
 	heeded()
 	d.conclude(ctx, j, taken, outcome{ans, failed, caller})
 }
@@ -165,6 +171,7 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 			begun := time.Now()
 			defer func() { d.pace.add(time.Since(begun)) }()
 		}
+		ctx = trace.Of(ctx, s.ID)
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 		return d.worker.Answer(ctx, d.question(s, history), how, write)
 	})

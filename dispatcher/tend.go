@@ -26,6 +26,7 @@ type turn struct {
 	permit  gate.Permit
 	history []chat.Event
 	way     climb
+	asked   time.Time // when the permit was asked for
 }
 
 // tend looks after one job from its delivery to its end.
@@ -74,9 +75,11 @@ func (d *Dispatcher) tend(ctx context.Context, j *job, seat *seat) {
 // climb looks for the rung on which a ticket is answered, from the best that the load
 // allows downwards, and waits where that one needs a vendor.
 func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *seat) {
+	var held time.Time // since when an earlier message of its session is waited for; zero: none is
 	for way := d.look(&s, climb{}); ; way = d.look(&s, way) {
 		var permit gate.Permit
 		now := situation{lesser: way.Reason, handed: s.Handoff != nil, drained: d.overstays(&s)}
+		asked := time.Now()
 		if way.Calls() && !now.drained {
 			var err error
 			permit, err = d.line(ctx, &s, way)
@@ -89,7 +92,9 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 			if history, free := d.past(ctx, &s); free && time.Now().Before(s.Deadline) {
 				seat.running()
 				d.held.setWaiting(j, false)
-				if d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way}, &s) {
+				noteTurn(&s.Ticket, held)
+				held = time.Time{}
+				if d.run(ctx, j, turn{Stored: s, permit: permit, history: history, way: way, asked: asked}, &s) {
 					d.held.setWaiting(j, true)
 					way = climb{}
 					d.pause(ctx, &s)
@@ -99,6 +104,9 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 			}
 			// An earlier message comes first: no permit is held while it is waited for.
 			d.giveUp(&s, permit)
+			if held.IsZero() {
+				held = time.Now()
+			}
 			if s.Parent != "" {
 				j.HandBack(followPause)
 				return
@@ -116,6 +124,7 @@ func (d *Dispatcher) climb(ctx context.Context, j *job, s queue.Stored, seat *se
 		case dec.action == answer && now.refused != nil && s.Pressing() && s.Lane.Interactive() && !now.drained:
 			wait(ctx, min(handedLook, time.Until(s.Deadline))) // no vendor takes calls, and it is not sent away
 		case dec.action == answer && way.Calls() && !now.drained:
+			noteLesser(&s.Ticket, way.Route, dec.reason)
 			way.tried, way.why = way.Route, dec.reason
 		default:
 			d.leave(ctx, j, s, dec)

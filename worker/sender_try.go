@@ -6,8 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
 	"sluice/internal/chat"
 	"sluice/internal/sms"
+	"sluice/internal/trace"
 )
 
 // advance does what is due for one notice.
@@ -80,7 +84,10 @@ func (s *Sender) send(ctx context.Context, n chat.Notice, carrier Carrier) error
 		return err
 	}
 	sending, cancel := context.WithDeadline(ctx, claimed.Add(sendLimit))
+	sending, span := trace.Start(trace.Of(sending, n.ID), "text", oteltrace.SpanKindProducer,
+		attribute.String("sluice.provider", carrier.Name()), attribute.Int("sluice.attempt", n.Tries))
 	receipt, err := carrier.Send(sending, &n)
+	trace.Finish(span, string(receipt.State), err != nil)
 	cancel()
 	return s.outcome(ctx, n, receipt, err)
 }

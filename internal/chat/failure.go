@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -37,35 +36,4 @@ func (t *Ticket) Again(id string, now time.Time) Ticket {
 		Customer: t.Customer, Metadata: t.Metadata, Intent: t.Intent, Urgent: t.Urgent, Crowd: t.Crowd,
 		AcceptedAt: now, Deadline: now.Add(t.Deadline.Sub(t.AcceptedAt)),
 	}
-}
-
-// Step is one thing that happened to a ticket.
-type Step struct {
-	At      time.Time `json:"at"`
-	What    string    `json:"what"` // accepted, taken, failed, or the status of the end
-	Attempt int       `json:"attempt,omitempty"`
-	Why     string    `json:"why,omitempty"` // the cause of a failure, the reason of an end
-}
-
-// Story tells what happened to the ticket as far as it is known, in order.
-func (t *Ticket) Story() []Step {
-	story := []Step{{At: t.AcceptedAt, What: "accepted"}}
-	failed := false
-	for _, f := range t.Failures {
-		story = append(story,
-			Step{At: f.StartedAt, What: "taken", Attempt: f.Attempt},
-			Step{At: f.At, What: "failed", Attempt: f.Attempt, Why: f.Cause})
-		failed = failed || f.Attempt == t.Attempts
-	}
-	if t.StartedAt != nil && !failed {
-		story = append(story, Step{At: *t.StartedAt, What: "taken", Attempt: t.Attempts})
-	}
-	if t.Handoff != nil {
-		story = append(story, Step{At: t.Handoff.At, What: "handed off"})
-		slices.SortStableFunc(story, func(a, b Step) int { return a.At.Compare(b.At) })
-	}
-	if t.EndedAt != nil {
-		story = append(story, Step{At: *t.EndedAt, What: string(t.Status), Why: string(t.Reason)})
-	}
-	return story
 }

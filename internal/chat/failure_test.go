@@ -30,7 +30,7 @@ func TestAStoryTellsEachTakingOnce(t *testing.T) {
 	}
 	ticket.Fail("panicked", at(4))
 	ticket.Answer(Answer{Route: RouteTemplate, Reason: ReasonError}, at(5))
-	want = append(want, Step{At: at(4), What: "failed", Attempt: 2, Why: "panicked"}, Step{At: at(5), What: "answered", Why: "error"})
+	want = append(want, Step{At: at(4), What: "failed", Attempt: 2, Why: "panicked"}, Step{At: at(5), What: "answered", Why: "error", Route: RouteTemplate})
 	if got := ticket.Story(); !reflect.DeepEqual(got, want) {
 		t.Errorf("after its end: %+v, want %+v", got, want)
 	}

@@ -42,7 +42,7 @@ const (
 	ReasonVendorUnavailable Reason = "vendor_unavailable" // the call to the vendor failed, or no vendor takes any in time
 	ReasonError             Reason = "error"              // a fault of ours
 	ReasonCustomer          Reason = "customer"           // cancelled by the caller
-	ReasonOperator          Reason = "operator"           // cancelled by an operator: its lane was purged
+	ReasonOperator          Reason = "operator"           // cancelled by an operator: alone, with others, or with its lane
 	ReasonAbandoned         Reason = "abandoned"          // cancelled because its customer left
 	ReasonUndelivered       Reason = "undelivered"        // a promise that was broken because its text message did not arrive, as far as anybody knows
 	ReasonUnpromised        Reason = "unpromised"         // a follow-up that was cancelled because nobody was told of it
@@ -136,6 +136,8 @@ type Ticket struct {
 	Epoch    uint64 `json:"epoch,omitempty"`    // of its session when it was accepted; 0: it belongs to none
 
 	Failures []Failure `json:"failures,omitempty"` // takings that came to nothing, oldest first
+	Steps    []Step    `json:"steps,omitempty"`    // what it noted while it was worked on, at most MaxSteps
+	Skipped  int       `json:"skipped,omitempty"`  // steps for which there was no room
 	Dead     bool      `json:"dead,omitempty"`     // kept as a dead letter when it ended
 	RetryOf  string    `json:"retry_of,omitempty"` // the ended ticket whose question this asks again
 

@@ -3,8 +3,11 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
+
+	"sluice/internal/chat"
 )
 
 // Granter grants permits; the controller is one.
@@ -39,6 +42,7 @@ type Caller struct {
 	first  *Permit
 	vendor string
 	model  string
+	steps  []chat.Step // calls that have ended
 }
 
 // NewCaller returns a caller that holds its first permit. Close gives it back if no
@@ -75,6 +79,24 @@ func (c *Caller) Used() (vendor, model string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.vendor, c.model
+}
+
+// Steps returns the calls that have ended, in the order of their ends: the first
+// chat.MaxSteps of them.
+func (c *Caller) Steps() []chat.Step {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.steps)
+}
+
+// note keeps what a call came to, which began at an instant.
+func (c *Caller) note(s chat.Step, began time.Time, outcome string) {
+	s.At, s.MS, s.Outcome = began.UTC(), time.Since(began).Milliseconds(), outcome
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.steps) < chat.MaxSteps {
+		c.steps = append(c.steps, s)
+	}
 }
 
 func (c *Caller) takeFirst() *Permit {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+
+	"sluice/internal/chat"
 )
 
 // Backend is one vendor behind the gate.
@@ -121,6 +123,8 @@ func (m *Model) call(ctx context.Context, caller *Caller, p Permit, q *question)
 		name, options = known, append(options[:len(options):len(options)], llms.WithModel(known))
 	}
 	caller.use(p.Vendor, name)
+	began, told := time.Now(), "panicked"
+	defer func() { caller.note(chat.Step{What: chat.StepCall, Vendor: p.Vendor, Model: name}, began, told) }()
 	ctx, stop := whileHeld(ctx, p)
 	defer stop()
 	judge := func(*llms.ContentResponse, error) Verdict { return Verdict{} }
@@ -130,11 +134,14 @@ func (m *Model) call(ctx context.Context, caller *Caller, p Permit, q *question)
 	resp, err := b.Model.GenerateContent(ctx, q.messages, options...)
 	ended = true
 	if err != nil && context.Cause(ctx) == ErrPermitLost {
+		told = "lost"
 		return nil, Verdict{}, ErrPermitLost
 	}
 	verdict = judge(resp, err)
+	told = outcomeOf(verdict.Outcome, err)
 	held := caller.granter.End(p, verdict.End)
 	if err != nil && !held {
+		told = "lost"
 		return nil, Verdict{}, ErrPermitLost
 	}
 	if err != nil {

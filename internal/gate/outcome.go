@@ -12,3 +12,14 @@ const (
 	Failed    Outcome = "failed"    // no answer, through the vendor's fault
 	Throttled Outcome = "throttled" // 429: quota, not failure
 )
+
+// outcomeOf names for people how a call ended.
+func outcomeOf(o Outcome, err error) string {
+	switch {
+	case o != Ignored:
+		return string(o)
+	case err != nil:
+		return "broken off"
+	}
+	return string(Good)
+}

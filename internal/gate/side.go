@@ -2,14 +2,19 @@ package gate
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"sluice/internal/chat"
 )
 
 // Entry is the right to make one call at an account that is no vendor's: a tool. Done gives
 // it back.
 type Entry struct {
-	granter Granter
-	permit  Permit
+	caller *Caller
+	permit Permit
+	step   chat.Step
+	began  time.Time
 }
 
 // Enter waits for a call at an account that is no vendor's, on behalf of the caller of ctx:
@@ -28,7 +33,8 @@ func Enter(ctx context.Context, account string, wait time.Duration) (*Entry, err
 	if err != nil {
 		return nil, err
 	}
-	return &Entry{granter: caller.granter, permit: p}, nil
+	_, name, _ := strings.Cut(account, ":")
+	return &Entry{caller: caller, permit: p, step: chat.Step{What: chat.StepTool, Tool: name}, began: time.Now()}, nil
 }
 
 // Context returns a context that ends with ErrPermitLost when the permit is lost. stop waits
@@ -39,6 +45,7 @@ func (p *Entry) Context(ctx context.Context) (_ context.Context, stop func()) {
 
 // Done tells how the call ended, and gives the permit back.
 func (p *Entry) Done(e End) {
-	p.granter.End(p.permit, e)
-	p.granter.Release(p.permit, 0)
+	p.caller.note(p.step, p.began, string(e.Outcome))
+	p.caller.granter.End(p.permit, e)
+	p.caller.granter.Release(p.permit, 0)
 }

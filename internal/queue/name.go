@@ -33,6 +33,7 @@ const (
 
 	suppressionBucket = "suppressions"
 	textBucket        = "texts"
+	bulkBucket        = "bulk"
 	batchBucket       = "batches"
 
 	knowledgeBucket = "knowledge"

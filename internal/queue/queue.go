@@ -100,6 +100,7 @@ type Queue struct {
 	documents jetstream.KeyValue
 	faq       jetstream.KeyValue
 	vectors   jetstream.KeyValue
+	bulks     jetstream.KeyValue
 }
 
 // Open creates or updates every stream and bucket and returns when all are usable.
@@ -213,6 +214,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
 		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
 		{&q.vectors, jetstream.KeyValueConfig{Bucket: vectorBucket, LimitMarkerTTL: time.Minute}},
+		{&q.bulks, jetstream.KeyValueConfig{Bucket: bulkBucket, LimitMarkerTTL: time.Minute}},
 	} {
 		b.conf.Replicas = q.cfg.Replicas
 		kv, err := openBucket(ctx, q.js, b.conf)

@@ -32,17 +32,38 @@ func (q *Queue) RequeueDead(ctx context.Context, id string, now time.Time) (_ ch
 	if err != nil {
 		return t, false, err
 	}
-	// The ticket is accepted: a caller who leaves must not keep the letter.
+	q.letterGoes(ctx, t.ID, id)
+	return t, dup, nil
+}
+
+// Requeue asks the question of an ended ticket again: a new ticket with RetryOf. It is the
+// one that RequeueDead makes of the ticket's dead letter, which goes as well: of one ticket
+// comes one new one, however often it is called. Errors are those of Accept.
+func (q *Queue) Requeue(ctx context.Context, ended chat.Ticket, now time.Time) (_ chat.Ticket, dup bool, err error) {
+	t, dup, err := q.askAgain(ctx, ended.Again(requeuedID(ended.ID), now))
+	if err == nil && ended.Dead {
+		q.letterGoes(ctx, t.ID, ended.ID)
+	}
+	return t, dup, err
+}
+
+// Requeued returns the ticket that a ticket was requeued as, or ErrNotFound.
+func (q *Queue) Requeued(ctx context.Context, id string) (chat.Ticket, error) {
+	return q.TicketOrStory(ctx, requeuedID(id))
+}
+
+// letterGoes removes the dead letter of a ticket that was accepted anew: a caller who leaves
+// must not keep it.
+func (q *Queue) letterGoes(ctx context.Context, accepted, letter string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	err = q.before(RequeueLetter, t.ID)
+	err := q.before(RequeueLetter, accepted)
 	if err == nil {
-		err = q.DeleteDead(ctx, id)
+		err = q.DeleteDead(ctx, letter)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		q.log.Warn().Err(err).Str("ticket", id).Msg("requeued, its dead letter stays until it is requeued again or deleted")
+		q.log.Warn().Err(err).Str("ticket", letter).Msg("requeued, its dead letter stays until it is requeued again or deleted")
 	}
-	return t, dup, nil
 }
 
 // askAgain accepts the ticket, unless it was accepted and has ended so long ago that
