@@ -172,8 +172,12 @@ func (a *API) ticketStory(ctx context.Context, in *ticketInput) (*ticketStoryOut
 	if err != nil {
 		return nil, err
 	}
+	v := view(&t, a.deps.Line)
+	if v.Rating, err = a.ratedHidden(ctx, &t); err != nil {
+		return nil, err
+	}
 	return &ticketStoryOutput{TicketStory{
-		Tenant: t.Tenant, Ticket: FoundTicket{Tenant: t.Tenant, Message: t.Message, Ticket: view(&t, a.deps.Line)},
+		Tenant: t.Tenant, Ticket: FoundTicket{Tenant: t.Tenant, Message: t.Message, Ticket: v},
 		Story: story, Skipped: t.Skipped, Read: read,
 	}}, nil
 }
