@@ -290,6 +290,7 @@ func TestOperatorsPageIsAccessible(t *testing.T) {
 	if len(views) < 6 {
 		t.Fatalf("the views are %q", views)
 	}
+	b.view("overview")
 	b.see("no way to a view that is not there", `[...document.querySelectorAll("main a[href^='#/']")].every((a) => `+
 		`document.querySelector(".bar a[href='" + a.hash.split("/").slice(0, 2).join("/") + "']"))`)
 	for _, look := range []struct{ lang, theme string }{{"en", "light"}, {"zh", "dark"}} {
