@@ -14,6 +14,7 @@ import (
 func (n *node) refused(tenant string, lane chat.Lane, code string) {
 	n.metrics.Refused(tenant, code)
 	n.tally.Refused(lane)
+	n.refusals.Add(time.Now())
 }
 
 // board makes what adds up the counts of all processes, for the api.

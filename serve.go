@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/alert"
+	"sluice/internal/bell"
 	"sluice/internal/metrics"
 	"sluice/internal/pulse"
 	"sluice/internal/queue"
@@ -83,6 +85,8 @@ type node struct {
 	line     *line  // nil: only a recorder
 	metrics  *metrics.Metrics
 	tally    *pulse.Tally
+	refusals alert.Tally
+	bell     *bell.Bell
 	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api
@@ -148,7 +152,7 @@ func (n *node) openAPI() (err error) {
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
 		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
-		Metrics: n.metrics.Handler(), Refused: n.refused, Board: n.board(), Owed: n.owedNow, Log: n.log,
+		Metrics: n.metrics.Handler(), Refused: n.refused, Board: n.board(), Owed: n.owedNow, Alerts: n.bell, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }

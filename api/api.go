@@ -54,7 +54,7 @@ type Check struct {
 }
 
 // Deps is what the stage works with. Read, History, Ratings, Lanes, Store, Vendors, Knowledge, FAQ,
-// BatchEnded, Unfit, Texts, Board and Owed may be nil, the rest may not.
+// BatchEnded, Unfit, Texts, Board, Owed and Alerts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -90,7 +90,9 @@ type Deps struct {
 	Board *pulse.Board
 	// Owed counts the promises by how they stand, up to a minute ago. Nil: nobody does.
 	Owed func(ctx context.Context) map[chat.PromiseStatus]int
-	Log  zerolog.Logger
+	// Alerts knows what fires. Nil: nobody watches.
+	Alerts Alerts
+	Log    zerolog.Logger
 }
 
 // Config describes the HTTP side.
