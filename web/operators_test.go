@@ -290,6 +290,9 @@ func TestOperatorsPageIsAccessible(t *testing.T) {
 	if len(views) < 6 {
 		t.Fatalf("the views are %q", views)
 	}
+	b.view("overview")
+	b.see("no way to a view that is not there", `[...document.querySelectorAll("main a[href^='#/']")].every((a) => `+
+		`document.querySelector(".bar a[href='" + a.hash.split("/").slice(0, 2).join("/") + "']"))`)
 	for _, look := range []struct{ lang, theme string }{{"en", "light"}, {"zh", "dark"}} {
 		outside[bool](b, `(() => { for (const [i, v] of [[0, `+quoted(look.lang)+`], [1, `+quoted(look.theme)+`]]) {
 			const s = document.querySelectorAll(".choices select")[i]; s.value = v; s.dispatchEvent(new Event("change")); } return true; })()`)

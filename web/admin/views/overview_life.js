@@ -46,7 +46,7 @@ export function outcomeCards(ctx) {
       put(owed, pairs([
         [words.sockets, n(o.sockets)],
         ...Object.entries(o.promises ?? {}).map(([status, count]) => [words.promises[status] ?? status, n(count)]),
-        [words.dead, el("a", { href: "#/dead" }, n(o.dead_letters))],
+        [words.dead, el("a", { href: "#/dead-letters" }, n(o.dead_letters))],
       ]));
     },
   };
