@@ -16,16 +16,16 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "web"},
-	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/valve"},
-	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/llm", "internal/mask", "internal/sms", "internal/tool", "internal/vector"},
+	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
+	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/trace", "internal/valve"},
+	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/llm", "internal/mask", "internal/sms", "internal/tool", "internal/trace", "internal/vector"},
 	"internal/chat":              {},
 	"internal/cache":             {},
 	"internal/queue":             {"internal/chat"},
 	"internal/queue/queuetest":   {},
 	"internal/gate":              {"internal/chat"},
 	"internal/llm":               {"internal/chat"},
-	"internal/tool":              {"internal/chat", "internal/gate"},
+	"internal/tool":              {"internal/chat", "internal/gate", "internal/trace"},
 	"internal/hook":              {},
 	"internal/sms":               {"internal/chat"},
 	"internal/intent":            {"internal/chat"},
@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"internal/sim":               {"internal/chat"},
 	"internal/metrics":           {"internal/chat"},
 	"internal/report":            {},
+	"internal/trace":             {"internal/chat"},
 	"internal/plan":              {"internal/chat", "internal/report", "internal/rules"},
 	"internal/load":              {"internal/chat", "internal/llm", "internal/report", "internal/sim"},
 	"internal/drill": {

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 	"sluice/internal/tool"
+	"sluice/internal/trace"
 	"sluice/internal/valve"
 	"sluice/worker"
 )
@@ -71,7 +72,7 @@ func newLine(q *queue.Queue, in *live, f *fleet, alone bool, state func(chat.Lan
 	l.dispatcher, err = dispatcher.New(q, counted{l.member, f.metrics}, liveWorker{w, in}, dispatcher.Config{
 		Rules: func() dispatcher.Rules { return dispatching(in.rules()) }, Defer: in.deferral, HandsOff: in.handsOff,
 		Draining: func(lane chat.Lane) bool { return state(lane) == chat.LaneDraining },
-		Answered: f.metrics.Answered, Log: log,
+		Answered: func(t *chat.Ticket) { f.metrics.Answered(t); trace.Ended(t) }, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dispatcher: %w", err)

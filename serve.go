@@ -18,6 +18,7 @@ import (
 	"sluice/internal/queue"
 	"sluice/internal/reading"
 	"sluice/internal/record"
+	"sluice/internal/trace"
 )
 
 // serveCmd runs the roles of this process: all of them, unless the settings say so.
@@ -32,6 +33,11 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if c.clustered() {
 		open = openMember
 	}
+	told, err := trace.Open(ctx, trace.Config{Version: version(), Roles: c.Roles})
+	if err != nil {
+		return err
+	}
+	defer closeTrace(told)
 	n, err := open(ctx, c.settings)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // told to stop while it waited for the others
@@ -42,6 +48,16 @@ func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	defer n.close()
 	return unlessStopped(ctx, n.pipeline().run(ctx, func() { n.banner(out) }))
 }
+
+// closeTrace sends the spans that are left, for a while.
+func closeTrace(send func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), traceTimeout)
+	defer cancel()
+	_ = send(ctx) // the collector is away: nothing of ours depends on it
+}
+
+// traceTimeout is how long a stop waits for the collector.
+const traceTimeout = time.Second
 
 // unlessStopped forgets an error that a stop in the middle of the start has made: to
 // be told to stop is no fault, however early it comes.
@@ -126,7 +142,7 @@ func checkFirstRules(s settings) error {
 
 func (n *node) openAPI() (err error) {
 	n.api, err = api.New(api.Deps{
-		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database,
+		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database, Ratings: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
 		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),

@@ -17,6 +17,8 @@ type tenantCmd struct {
 	Add  tenantAddCmd  `cmd:"" help:"Add a tenant and show its keys."`
 	List tenantListCmd `cmd:"" help:"List the tenants."`
 	Key  tenantKeyCmd  `cmd:"" help:"Give a tenant new keys; the former ones open nothing any more."`
+
+	WebhookSecret tenantHookCmd `cmd:"" help:"Give a tenant a new secret for webhooks; the former one signs beside it for a day."`
 }
 
 // where names the instance that a command speaks to.

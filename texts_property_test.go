@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -42,7 +43,7 @@ func drawTextSteps(t *rapid.T) []textStep {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) textStep {
 		return textStep{
 			After:  rapid.SampledFrom([]int{0, 50, 900, 4000, 12_000, 35_000}).Draw(t, "after"),
-			Do:     rapid.SampledFrom([]string{"notice", "notice", "notice", "die", "die", "pause", "kill", "stop", "carrier", "carrier"}).Draw(t, "do"),
+			Do:     rapid.SampledFrom([]string{"notice", "notice", "notice", "die", "die", "pause", "kill", "stop", "carrier", "carrier", "again"}).Draw(t, "do"),
 			Sender: rapid.IntRange(0, 1).Draw(t, "sender"),
 			Point:  rapid.SampledFrom(queue.NoticePoints()).Draw(t, "point"),
 			How:    rapid.IntRange(0, len(textBehaviours)-1).Draw(t, "how"),
@@ -51,10 +52,11 @@ func drawTextSteps(t *rapid.T) []textStep {
 }
 
 // TestNoPromiseIsTextedTwice plays random histories of two senders that look after the same
-// outbox at once: deaths and pauses at every write, kills in the middle of a request, and a
+// outbox at once: deaths and pauses at every write, kills in the middle of a request, a
 // carrier that takes a message and does not say so, cannot be asked, refuses, or sends its
-// receipts late, twice and in any order. Whatever happened, the carrier has taken no notice
-// twice; each notice ends, and its promise and its session know how.
+// receipts late, twice and in any order, and operators who have notices sent again. Whatever
+// happened, the carrier has taken no notice twice, but after it has said that the one before
+// failed; each notice ends, and its promise and its session know how.
 func TestNoPromiseIsTextedTwice(t *testing.T) {
 	played := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -97,6 +99,12 @@ func playTexts(w *textWorld, steps []textStep) error {
 			senders[s.Sender] = w.texter("again")
 		case "carrier":
 			w.carrier.Behave(textBehaviours[s.How])
+		case "again":
+			for _, id := range notices {
+				if _, _, err := w.queue.SendAgain(w.t.Context(), id, time.Now().UTC()); err != nil && !errors.Is(err, queue.ErrNotAgain) {
+					return err
+				}
+			}
 		}
 		for i, x := range senders {
 			if x.isDead() {
@@ -125,16 +133,23 @@ func playTexts(w *textWorld, steps []textStep) error {
 func (w *textWorld) verify(session, id string) error {
 	n, owed, told := w.stands(session, id)
 	status := map[chat.NoticeState][]chat.PromiseStatus{
-		chat.NoticeSent: {chat.PromiseSent}, chat.NoticeDelivered: {chat.PromiseDelivered, chat.PromiseBroken},
+		chat.NoticeSent: {chat.PromiseSent, chat.PromiseBroken}, chat.NoticeDelivered: {chat.PromiseDelivered, chat.PromiseBroken},
 		chat.NoticeFailed: {chat.PromiseBroken}, chat.NoticeUnknown: {chat.PromiseBroken},
 	}[n.State]
 	want := []chat.PromiseStatus{chat.Promised, chat.PromiseSent}
 	if owed.Status != chat.PromiseSent {
 		want = append(want, owed.Status)
 	}
-	switch taken := w.taken(id); {
-	case taken > 1:
-		return fmt.Errorf("was taken %d times: %+v", taken, n)
+	for round := range n.Round + 1 {
+		mark := chat.Notice{ID: id, Round: round}
+		failed := slices.ContainsFunc(n.Receipts, func(r chat.Receipt) bool { return r.Round == round && r.State == chat.NoticeFailed })
+		if taken := w.taken(mark.Mark()); taken > 1 || round < n.Round && !failed {
+			return fmt.Errorf("was taken %d times in round %d: %+v", taken, round, n)
+		}
+	}
+	switch taken := w.taken(n.Mark()); {
+	case n.State == chat.NoticeSent && owed.Status == chat.PromiseBroken && n.Until.IsZero():
+		return fmt.Errorf("the promise is broken of what was sent: %+v", n)
 	case taken == 0 && (n.State == chat.NoticeSent || n.State == chat.NoticeDelivered):
 		return fmt.Errorf("was never taken: %+v", n)
 	case !slices.Contains(status, owed.Status), !slices.Equal(told, want):

@@ -7,11 +7,14 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/tmc/langchaingo/llms"
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"sluice/internal/gate"
 	"sluice/internal/llm"
 	"sluice/internal/metrics"
 	"sluice/internal/rules"
+	"sluice/internal/trace"
 )
 
 // watch tells the gate how the calls of a vendor end. A good one is slow if its first
@@ -21,6 +24,8 @@ func (f *fleet) watch(v rules.Vendor) func(context.Context) (context.Context, fu
 	return func(ctx context.Context) (context.Context, func(*llms.ContentResponse, error) gate.Verdict) {
 		ctx, timing := llm.WithTiming(ctx)
 		begun := time.Now()
+		ctx, span := trace.Start(ctx, "chat "+v.Name, oteltrace.SpanKindClient,
+			attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", v.Name))
 		return ctx, func(resp *llms.ContentResponse, err error) (got gate.Verdict) {
 			var usage llm.Usage
 			defer func() {
@@ -28,6 +33,9 @@ func (f *fleet) watch(v rules.Vendor) func(context.Context) (context.Context, fu
 					Outcome: string(got.Outcome), Took: time.Since(begun), FirstToken: got.FirstToken,
 					Prompt: usage.PromptTokens, Completion: usage.CompletionTokens,
 				})
+				trace.Finish(span, string(got.Outcome), err != nil,
+					attribute.Int("gen_ai.usage.input_tokens", usage.PromptTokens), attribute.Int("gen_ai.usage.output_tokens", usage.CompletionTokens),
+					attribute.Int64("sluice.first_token_ms", got.FirstToken.Milliseconds()))
 			}()
 			if err != nil {
 				complain(ctx, err)

@@ -42,6 +42,8 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerBulk(api)
 	a.registerDead(api)
 	a.registerPromises(api)
+	a.registerTexts(api)
+	a.registerRatings(api)
 	a.registerBatchList(api)
 	a.registerHandoffs(api)
 	a.registerTakeovers(api)

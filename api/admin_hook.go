@@ -149,13 +149,9 @@ func (a *API) newHookSecret(ctx context.Context, in *tenantKeysInput) (*hookSecr
 		return nil, err
 	}
 	out := &hookSecretOutput{}
-	err := a.change(ctx, queue.Audit{Action: "tenant.webhook-secret", Target: in.Name, Reason: in.Body.Reason}, func() error {
-		s, err := a.deps.Queue.RotateHookSecret(ctx, in.Name, time.Now().UTC())
-		out.Body.Secret = s.Current
-		if s.Former != "" {
-			out.Body.FormerUntil = &s.FormerUntil
-		}
-		return orUnavailable(err)
+	err := a.change(ctx, queue.Audit{Action: "tenant.webhook-secret", Target: in.Name, Reason: in.Body.Reason}, func() (err error) {
+		out.Body, err = a.rotateHookSecret(ctx, in.Name)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type Notice struct {
 	Code     string    `json:"code"`
 	At       time.Time `json:"at"`
 
-	State     chat.NoticeState `json:"state" enum:"queued,sending,sent,delivered,failed,unknown"`
+	State     chat.NoticeState `json:"state" enum:"queued,sending,sent,delivered,failed,unknown,cancelled"`
 	Since     time.Time        `json:"since" doc:"of the state"`
 	DueAt     time.Time        `json:"due_at" doc:"later than this it does not leave"`
 	Provider  string           `json:"provider,omitempty" doc:"outbox: nobody, this is what would have been sent"`
@@ -58,6 +58,9 @@ type Notice struct {
 	CarrierID string           `json:"carrier_id,omitempty"`
 	Fault     string           `json:"fault,omitempty" doc:"why it failed, or was put off: the carrier's code, or overdue, quiet_hours, suppressed, number_cap, tenant_cap, country, not_sent"`
 	Receipts  []NoticeReceipt  `json:"receipts,omitempty" nullable:"false" doc:"in the carrier's words, the oldest first"`
+	Until     *time.Time       `json:"until,omitempty" doc:"an operator wants it sent again: it leaves no later than this"`
+	Again     bool             `json:"again,omitempty" doc:"another text goes once this one is known to have failed"`
+	Rounds    int              `json:"rounds,omitempty" doc:"how many texts of it were taken before, and did not arrive"`
 }
 
 // NoticeReceipt is what a carrier said of a text message.
@@ -110,17 +113,25 @@ func (a *API) notices(ctx context.Context, in *auditInput) (*noticeOutput, error
 		return nil, unavailable(err)
 	}
 	for _, n := range all {
-		page.Notices = append(page.Notices, Notice{
-			TicketID: n.ID, Tenant: n.Tenant, Channel: n.Channel, To: "…" + n.Phone[max(0, len(n.Phone)-4):],
-			Language: n.Language, Code: n.Code, At: n.At,
-			State: or(n.State, chat.NoticeSent), Since: n.Since, DueAt: n.DueAt, Provider: n.Provider, Text: n.Text, Segments: n.Segments,
-			Tries: n.Tries, CarrierID: n.Carried, Fault: n.Fault, Receipts: shownReceipts(n.Receipts),
-		})
+		page.Notices = append(page.Notices, shownNotice(&n))
 	}
 	if n := len(all); n == in.Limit && all[n-1].Seq > 1 {
 		page.Next = all[n-1].Seq
 	}
 	return &noticeOutput{page}, nil
+}
+
+func shownNotice(n *chat.Notice) Notice {
+	shown := Notice{
+		TicketID: n.ID, Tenant: n.Tenant, Channel: n.Channel, To: "…" + n.Phone[max(0, len(n.Phone)-4):],
+		Language: n.Language, Code: n.Code, At: n.At,
+		State: or(n.State, chat.NoticeSent), Since: n.Since, DueAt: n.DueAt, Provider: n.Provider, Text: n.Text, Segments: n.Segments,
+		Tries: n.Tries, CarrierID: n.Carried, Fault: n.Fault, Receipts: shownReceipts(n.Receipts), Again: n.Again, Rounds: n.Round,
+	}
+	if !n.Until.IsZero() {
+		shown.Until = &n.Until
+	}
+	return shown
 }
 
 func shownReceipts(all []chat.Receipt) []NoticeReceipt {

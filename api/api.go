@@ -51,7 +51,7 @@ type Check struct {
 	State    func(ctx context.Context) (state string, err error)
 }
 
-// Deps is what the stage works with. Read, History, Lanes, Store, Vendors, Knowledge, FAQ,
+// Deps is what the stage works with. Read, History, Ratings, Lanes, Store, Vendors, Knowledge, FAQ,
 // BatchEnded, Unfit and Texts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
@@ -61,6 +61,7 @@ type Deps struct {
 	Read    func(text, locale string) chat.Reading
 	Line    Line
 	History History
+	Ratings Ratings          // nil: older ratings are not known, and none are listed
 	Lanes   *queue.Lanes     // nil: every lane is open, and operators cannot steer them
 	Store   *queue.RuleStore // nil: operators cannot see or change the rules
 	Vendors Vendors          // nil: nothing is known of calls and breakers

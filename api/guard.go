@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"sluice/internal/chat"
+	"sluice/internal/trace"
 )
 
 // What a request leaves behind for its line in the log.
@@ -40,11 +41,12 @@ func (a *API) guards() []echo.MiddlewareFunc {
 	}
 }
 
-// logged writes one line a request. It knows the path's template only: an id in a path
+// logged writes one line a request, and takes the caller's trace on. It knows the path's template only: an id in a path
 // may be a customer's.
 func (a *API) logged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
+		c.SetRequest(c.Request().WithContext(trace.Called(c.Request().Context(), c.Request().Header)))
 		if err := next(c); err != nil {
 			c.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
+	"sluice/internal/trace"
 )
 
 // acceptTimeout is the longest that a caller waits for the engine to accept.
@@ -99,6 +100,7 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 		return chat.Ticket{}, false, in.refusal(err, t.Lane)
 	}
 	if !dup {
+		trace.Accepted(ctx, &t)
 		in.crowd.count(&t, t.AcceptedAt)
 	}
 	return t, dup, nil

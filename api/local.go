@@ -34,14 +34,16 @@ type TenantKeys struct {
 // Local returns what commands on the same machine may ask a running instance. It has
 // no keys of its own: the socket file's permissions guard it.
 //
-//	POST /tenants              {name, lane?, origins?} → 201 TenantKeys
-//	GET  /tenants              → []TenantInfo
-//	POST /tenants/{name}/keys  → TenantKeys; the former keys open nothing any more
+//	POST /tenants                        {name, lane?, origins?} → 201 TenantKeys
+//	GET  /tenants                        → []TenantInfo
+//	POST /tenants/{name}/keys            → TenantKeys; the former keys open nothing any more
+//	POST /tenants/{name}/webhook-secret  → HookSecret; the former one signs beside it for a day
 func (a *API) Local() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tenants", a.local(a.addTenant))
 	mux.HandleFunc("GET /tenants", a.local(a.listTenants))
 	mux.HandleFunc("POST /tenants/{name}/keys", a.local(a.renewKeys))
+	mux.HandleFunc("POST /tenants/{name}/webhook-secret", a.local(a.renewHookSecret))
 	mux.HandleFunc("/", a.local(func(http.ResponseWriter, *http.Request) (int, any, error) {
 		return 0, nil, notFound("call")
 	}))

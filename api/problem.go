@@ -51,6 +51,7 @@ const (
 	codeTaken        = "taken"
 	codeNotTaken     = "not_taken"
 	codeHookState    = "webhook_state"
+	codeTextState    = "sms_state"
 )
 
 // statusOf maps an error to its HTTP status: the kind decides, unless the code has a

@@ -35,7 +35,13 @@ func (a *API) shownTicket(ctx context.Context, t *chat.Ticket) (*ticketOutput, e
 	if err := a.owing(ctx, t); err != nil {
 		return nil, err
 	}
-	return &ticketOutput{view(t, a.deps.Line)}, nil
+	rated, err := a.rated(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	v := view(t, a.deps.Line)
+	v.Rating = rated
+	return &ticketOutput{v}, nil
 }
 
 // callOff cancels a ticket for its caller, or what a ticket that has ended still owes.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"sluice/internal/chat"
+	"sluice/internal/trace"
 )
 
 // page is how many events are read from the log at once.
@@ -166,5 +169,15 @@ func (f *feed) replay(ctx context.Context) bool {
 func (f *feed) handOn(ctx context.Context, e chat.Event) bool {
 	f.cursor = e.Seq
 	f.track(e)
-	return f.write(ctx, eventFrame{Type: "event", Event: e}) && f.settled(ctx, e)
+	if !f.write(ctx, eventFrame{Type: "event", Event: e}) {
+		return false
+	}
+	if now := time.Now(); e.Status.Ended() && now.Sub(e.At) < traceable {
+		trace.Past(trace.Of(ctx, e.Ticket), "deliver", e.At, now, attribute.String("sluice.way", "socket"))
+	}
+	return f.settled(ctx, e)
 }
+
+// traceable is how long after its end an answer that goes out stands in its trace: later
+// it is history that is read again.
+const traceable = 10 * time.Minute

@@ -38,6 +38,7 @@ type Ticket struct {
 	Reason     chat.Reason       `json:"reason,omitempty" doc:"why a lesser route was taken, or why it failed or was cancelled"`
 	Reply      *chat.Reply       `json:"reply,omitempty"`
 	Promise    *chat.Promise     `json:"promise,omitempty" doc:"the full answer, owed by SMS: on the ticket that promised it and on its follow-up"`
+	Rating     *chat.Rated       `json:"rating,omitempty" doc:"what the customer thinks of the answer"`
 	Parent     string            `json:"parent,omitempty" doc:"the ticket that this follows up"`
 	FollowUp   string            `json:"follow_up,omitempty" doc:"the ticket that the reply promises"`
 	Vendor     string            `json:"vendor,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/gate"
 	"sluice/internal/queue"
+	"sluice/internal/trace"
 	"sluice/internal/valve"
 )
 
@@ -170,6 +171,7 @@ func (d *Dispatcher) work(ctx context.Context, s *queue.Stored, history []chat.E
 			begun := time.Now()
 			defer func() { d.pace.add(time.Since(begun)) }()
 		}
+		ctx = trace.Of(ctx, s.ID)
 		ctx = d.log.With().Str("ticket", s.ID).Logger().WithContext(ctx) // for what the chain meets on its way
 		return d.worker.Answer(ctx, d.question(s, history), how, write)
 	})
@@ -202,7 +204,7 @@ func (d *Dispatcher) guarded(s *queue.Stored, work func() (chat.Answer, error)) 
 func (d *Dispatcher) untaken(ctx context.Context, j *job, s *queue.Stored, err error) {
 	if errors.Is(err, queue.ErrLost) {
 		// Cancelled, or taken by another holder: the bucket says which.
-		if err = d.queue.Finish(context.WithoutCancel(ctx), j.Job); err == nil || errors.Is(err, queue.ErrLost) {
+		if _, err = d.queue.Finish(context.WithoutCancel(ctx), j.Job); err == nil || errors.Is(err, queue.ErrLost) {
 			return
 		}
 	}

@@ -44,6 +44,7 @@ type setup struct {
 	Draining   func(chat.Lane) bool
 	Bound      int // of each lane; 0: 500
 	MaxDeliver int
+	Answered   func(*chat.Ticket)
 	Log        zerolog.Logger // of the dispatcher; the zero value writes nothing
 }
 
@@ -60,7 +61,15 @@ type world struct {
 	life   *life
 
 	mu     sync.Mutex
-	broken queue.Point // the next write there fails
+	broken queue.Point            // the next write there fails
+	first  map[queue.Point]func() // what happens before the next write there
+}
+
+// do has something happen before the next write at a point.
+func (w *world) do(p queue.Point, f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.first = map[queue.Point]func(){p: f}
 }
 
 // breakAt lets the next write at a point fail.
@@ -72,6 +81,12 @@ func (w *world) breakAt(p queue.Point) {
 
 func (w *world) before(p queue.Point, _ string) error {
 	w.mu.Lock()
+	if f := w.first[p]; f != nil {
+		w.first = nil
+		w.mu.Unlock()
+		f()
+		w.mu.Lock()
+	}
 	defer w.mu.Unlock()
 	if p != w.broken {
 		return nil
@@ -169,7 +184,7 @@ func (w *world) start() *life {
 	}
 	d, err := New(w.queue, m, w.worker, Config{
 		Rules: func() Rules { return w.set.rules() }, Grace: w.set.Grace, Answer: w.set.Answer,
-		Defer: w.set.Defer, HandsOff: w.set.HandsOff, Draining: w.set.Draining, Log: w.set.Log,
+		Defer: w.set.Defer, HandsOff: w.set.HandsOff, Draining: w.set.Draining, Answered: w.set.Answered, Log: w.set.Log,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
 	"sluice/internal/chat"
 	"sluice/internal/hook"
+	"sluice/internal/trace"
 )
 
 // The tries of a webhook: for a day, each at random below a limit that grows fourfold from
@@ -111,7 +115,11 @@ func (d *Deliverer) send(ctx context.Context, w *waiting, h chat.Hook, url strin
 		d.log.Warn().Err(err).Str("webhook", h.ID).Msg("a webhook cannot be signed yet")
 		return hook.Answer{}, false
 	}
-	return d.cfg.Sender.Send(ctx, hook.Message{ID: h.ID, URL: url, Body: body, Secrets: secrets}, now), true
+	ctx, span := trace.Start(trace.Of(ctx, h.About), "webhook", oteltrace.SpanKindProducer,
+		attribute.String("sluice.webhook", h.ID), attribute.String("sluice.type", string(h.Type)), attribute.Int("sluice.attempt", h.Tries))
+	answer := d.cfg.Sender.Send(ctx, hook.Message{ID: h.ID, URL: url, Body: body, Secrets: secrets}, now)
+	trace.Finish(span, answer.Fault, answer.Fault != "", attribute.Int("http.response.status_code", answer.Status))
+	return answer, true
 }
 
 // close ends a webhook that is not tried any more.

@@ -126,7 +126,7 @@ func due(n *chat.Notice, now time.Time) bool {
 	case n.State == chat.NoticeSending:
 		return now.Sub(n.Since) >= sendLease
 	case n.State == chat.NoticeUnknown, n.State == chat.NoticeQueued:
-		return !now.Before(n.Next) || !now.Before(n.DueAt)
+		return !now.Before(n.Next) || !n.Settled && !now.Before(n.DueAt) || !now.Before(n.LeaveBy())
 	}
 	return !now.Before(n.Next)
 }

@@ -23,7 +23,7 @@ func (s *Sender) look(ctx context.Context, n chat.Notice) error {
 	before := n.State
 	switch {
 	case found.There:
-		found.Receipt.At = now
+		found.Receipt.At, found.Receipt.Round = now, n.Round
 		if found.Receipt.State == "" && n.State == chat.NoticeUnknown {
 			found.Receipt.State = chat.NoticeSent
 		}
@@ -33,18 +33,22 @@ func (s *Sender) look(ctx context.Context, n chat.Notice) error {
 		}
 	case n.State == chat.NoticeSent, now.Sub(n.AskedAt) < absentAfter:
 		return s.later(ctx, n)
-	case !now.Before(n.DueAt):
+	case !now.Before(n.LeaveBy()):
 		n.Fail(chat.FaultNotSent, now)
 	default:
 		n.Turn(chat.NoticeQueued, now)
+		n.Again = false
 	}
 	return s.set(ctx, n)
 }
 
-// later puts the next look off. One at a notice that was taken is not repeated for ever.
+// later puts the next look off. One at a notice that was taken is not repeated for ever, and
+// one for an operator's sake not after its time.
 func (s *Sender) later(ctx context.Context, n chat.Notice) error {
 	now := time.Now().UTC()
 	switch {
+	case n.State != chat.NoticeSent && n.Settled && !now.Before(n.LeaveBy()):
+		n.Until, n.Again = time.Time{}, false
 	case n.State != chat.NoticeSent:
 		n.Next = now.Add(back(firstLook, n.Looks))
 	case n.Looks < maxLooks:

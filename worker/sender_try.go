@@ -6,8 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
 	"sluice/internal/chat"
 	"sluice/internal/sms"
+	"sluice/internal/trace"
 )
 
 // advance does what is due for one notice.
@@ -16,7 +20,7 @@ func (s *Sender) advance(ctx context.Context, n chat.Notice) {
 	defer cancel()
 	now := time.Now().UTC()
 	var err error
-	if status, ended := n.Promised(now); ended {
+	if status, ended := n.Promised(now); ended && !n.Settled {
 		err = s.outbox.Settle(ctx, n, status)
 	} else {
 		switch n.State {
@@ -38,7 +42,7 @@ func (s *Sender) advance(ctx context.Context, n chat.Notice) {
 // try sends a notice if it may go out now.
 func (s *Sender) try(ctx context.Context, n chat.Notice, now time.Time) error {
 	t := s.texting()
-	if !now.Before(n.DueAt) {
+	if !now.Before(n.LeaveBy()) {
 		n.Fail(chat.FaultOverdue, now)
 		return s.set(ctx, n)
 	}
@@ -46,7 +50,7 @@ func (s *Sender) try(ctx context.Context, n chat.Notice, now time.Time) error {
 		return nil
 	}
 	if quiet := t.Quiet.End(n.Phone, now); quiet.After(now) {
-		if quiet.Before(n.DueAt) {
+		if quiet.Before(n.LeaveBy()) {
 			return nil
 		}
 		n.Fail(chat.FaultQuiet, now)
@@ -80,7 +84,10 @@ func (s *Sender) send(ctx context.Context, n chat.Notice, carrier Carrier) error
 		return err
 	}
 	sending, cancel := context.WithDeadline(ctx, claimed.Add(sendLimit))
+	sending, span := trace.Start(trace.Of(sending, n.ID), "text", oteltrace.SpanKindProducer,
+		attribute.String("sluice.provider", carrier.Name()), attribute.Int("sluice.attempt", n.Tries))
 	receipt, err := carrier.Send(sending, &n)
+	trace.Finish(span, string(receipt.State), err != nil)
 	cancel()
 	return s.outcome(ctx, n, receipt, err)
 }
@@ -92,7 +99,7 @@ func (s *Sender) outcome(ctx context.Context, n chat.Notice, receipt chat.Receip
 	var refusal *sms.Refusal
 	switch {
 	case err == nil:
-		receipt.At = now
+		receipt.At, receipt.Round = now, n.Round
 		if receipt.State == "" {
 			receipt.State = chat.NoticeSent // it was taken, whatever the carrier calls that
 		}

@@ -19,6 +19,7 @@ const (
 	HookCancelled HookType = "ticket.cancelled"
 	HookHandoff   HookType = "handoff.requested"
 	HookBatch     HookType = "batch.completed"
+	HookBroken    HookType = "promise.broken"
 )
 
 // HookState is how far a webhook has come.

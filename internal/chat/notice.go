@@ -13,8 +13,9 @@ type Notice struct {
 	Phone    string    `json:"phone"` // E.164
 	Language string    `json:"language"`
 	Code     string    `json:"code"`   // short, for people
-	DueAt    time.Time `json:"due_at"` // later than this it does not leave
+	DueAt    time.Time `json:"due_at"` // later than this it does not leave, but for Until
 	At       time.Time `json:"at"`
+	Epoch    uint64    `json:"epoch,omitempty"` // of its session when it was promised; 0: not known
 
 	State    NoticeState `json:"state,omitempty"`
 	Since    time.Time   `json:"since,omitzero"`       // of the state
@@ -31,6 +32,11 @@ type Notice struct {
 	Settled  bool        `json:"settled,omitempty"`    // its promise knows how it ended
 	Receipts []Receipt   `json:"receipts,omitempty"`   // as they came, the oldest first
 
+	Until  time.Time `json:"until,omitzero"`   // an operator wants it sent again: later than this that does not leave
+	Again  bool      `json:"again,omitempty"`  // another message goes once this one is known to have failed
+	Round  int       `json:"round,omitempty"`  // how many messages of it were taken before, and did not arrive
+	Former []string  `json:"former,omitempty"` // the carrier's ids of those
+
 	Seq uint64 `json:"-"` // its place; what was changed later has a greater one
 }
 
@@ -40,8 +46,9 @@ type TextCaps struct{ PerNumber, PerTenant int }
 // NoticeState is where a notice stands.
 type NoticeState string
 
-// The life of a notice: queued → sending → sent → delivered | failed. A try whose outcome
-// nobody has seen makes it unknown, until the carrier has been asked.
+// The life of a notice: queued → sending → sent → delivered | failed, and queued → cancelled.
+// A try whose outcome nobody has seen makes it unknown, until the carrier has been asked. An
+// operator may have one sent again that is failed or unknown.
 const (
 	NoticeQueued    NoticeState = "queued"
 	NoticeSending   NoticeState = "sending"
@@ -49,6 +56,7 @@ const (
 	NoticeSent      NoticeState = "sent"      // the carrier has taken it
 	NoticeDelivered NoticeState = "delivered" // the carrier says that it arrived
 	NoticeFailed    NoticeState = "failed"    // it did not arrive, and is not sent any more
+	NoticeCancelled NoticeState = "cancelled" // a person took its session over before it left
 )
 
 // Why a notice failed where no carrier said so.
@@ -62,8 +70,10 @@ const (
 	FaultNotSent    = "not_sent" // the carrier never had it, and the promise's time has passed
 )
 
-// Ended reports whether a notice is over: nothing that comes later changes the state.
-func (s NoticeState) Ended() bool { return s == NoticeDelivered || s == NoticeFailed }
+// Ended reports whether a notice is over: nothing that a carrier says changes the state.
+func (s NoticeState) Ended() bool {
+	return s == NoticeDelivered || s == NoticeFailed || s == NoticeCancelled
+}
 
 // LookAfter is how long after the carrier took a notice it is asked what became of it, where
 // no receipt has said so.
@@ -77,7 +87,9 @@ func (n *Notice) Open() bool {
 		return true
 	case NoticeSent:
 		return !n.Next.IsZero()
-	case NoticeUnknown, NoticeDelivered, NoticeFailed:
+	case NoticeUnknown:
+		return !n.Settled || !n.Until.IsZero()
+	case NoticeDelivered, NoticeFailed, NoticeCancelled:
 		return !n.Settled
 	}
 	return false
@@ -90,6 +102,7 @@ type Receipt struct {
 	State   NoticeState `json:"state,omitempty"` // what that means; empty: nobody knows
 	Code    string      `json:"code,omitempty"`  // of the error
 	Carried string      `json:"carrier_id,omitempty"`
+	Round   int         `json:"round,omitempty"` // of the notice, whose message this is about
 }
 
 // Bounds of what is kept of receipts: the first ones, and so much of each text.
@@ -100,11 +113,16 @@ const (
 
 // Hear takes a receipt in and reports whether it changed anything. Receipts may come
 // doubled, late and in any order: an end stays, and nothing goes back. One for a message
-// of the carrier's that is not the one it took last changes no state.
+// of the carrier's that is not the one it took last changes no state, but for a former one
+// that has arrived after all. Where an operator wants it sent again, a failure is no end: it
+// waits to be sent.
 func (n *Notice) Hear(r Receipt, now time.Time) bool {
 	r.Status, r.Code, r.Carried = cut(r.Status), cut(r.Code), cut(r.Carried)
 	other := n.Carried != "" && r.Carried != "" && n.Carried != r.Carried
 	changed := n.keep(r)
+	if r.Round < n.Round {
+		return r.State == NoticeDelivered && n.reach(NoticeDelivered, now) || changed
+	}
 	if other || r.State == "" {
 		return changed
 	}
@@ -114,7 +132,10 @@ func (n *Notice) Hear(r Receipt, now time.Time) bool {
 	if !n.reach(r.State, now) {
 		return changed
 	}
-	if n.State == NoticeFailed {
+	switch {
+	case n.State == NoticeFailed && n.Again:
+		n.nextRound(now)
+	case n.State == NoticeFailed:
 		n.Fault = r.Code
 	}
 	return true
@@ -123,7 +144,7 @@ func (n *Notice) Hear(r Receipt, now time.Time) bool {
 // keep notes a receipt that is not there yet.
 func (n *Notice) keep(r Receipt) bool {
 	for _, k := range n.Receipts {
-		if k.Status == r.Status && k.Code == r.Code && k.Carried == r.Carried {
+		if k.Status == r.Status && k.Code == r.Code && k.Carried == r.Carried && k.Round == r.Round {
 			return false
 		}
 	}
@@ -143,6 +164,7 @@ func (n *Notice) reach(s NoticeState, now time.Time) bool {
 	if s == NoticeSent {
 		n.Next = now.Add(LookAfter)
 	}
+	n.Again = n.Again && s == NoticeFailed
 	return true
 }
 
@@ -159,7 +181,7 @@ func (n *Notice) Turn(s NoticeState, now time.Time) { n.State, n.Since, n.Next =
 // Fail ends a notice that does not arrive.
 func (n *Notice) Fail(fault string, now time.Time) {
 	n.Turn(NoticeFailed, now)
-	n.Fault = fault
+	n.Fault, n.Again = fault, false
 }
 
 // Promised returns how the promise of a notice stands by the notice, at now. ok is false
@@ -170,7 +192,10 @@ func (n *Notice) Promised(now time.Time) (status PromiseStatus, ok bool) {
 		return PromiseDelivered, true
 	case n.State == NoticeFailed:
 		return PromiseBroken, true
-	case n.State == NoticeUnknown && !now.Before(n.DueAt):
+	case n.State == NoticeCancelled:
+		return PromiseCancelled, true
+	case now.Before(n.DueAt):
+	case n.State == NoticeUnknown, !n.Until.IsZero() && (n.State == NoticeQueued || n.State == NoticeSending):
 		return PromiseBroken, true
 	}
 	return "", false

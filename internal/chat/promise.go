@@ -17,7 +17,7 @@ const ChannelSMS = "sms"
 type PromiseStatus string
 
 // The life of a promise: promised → met | sent | broken | cancelled, and
-// sent → delivered | broken.
+// sent → delivered | broken | cancelled.
 const (
 	Promised         PromiseStatus = "promised"
 	PromiseSent      PromiseStatus = "sent"      // the notice is in the outbox
@@ -38,7 +38,7 @@ func (s PromiseStatus) Becomes(next PromiseStatus) bool {
 	case Promised:
 		return next == PromiseMet || next == PromiseSent || next == PromiseBroken || next == PromiseCancelled
 	case PromiseSent:
-		return next == PromiseDelivered || next == PromiseBroken
+		return next == PromiseDelivered || next == PromiseBroken || next == PromiseCancelled
 	default:
 		return false
 	}

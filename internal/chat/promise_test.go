@@ -10,7 +10,7 @@ func TestAPromiseGoesOnlyForward(t *testing.T) {
 	t.Parallel()
 	allowed := map[PromiseStatus][]PromiseStatus{
 		Promised:    {PromiseMet, PromiseSent, PromiseBroken, PromiseCancelled},
-		PromiseSent: {PromiseDelivered, PromiseBroken},
+		PromiseSent: {PromiseDelivered, PromiseBroken, PromiseCancelled},
 	}
 	for _, from := range PromiseStatuses() {
 		for _, to := range PromiseStatuses() {

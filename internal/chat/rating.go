@@ -15,6 +15,12 @@ type Rating struct {
 	Comment string `json:"comment,omitempty"`
 }
 
+// Rated is a rating that was given.
+type Rated struct {
+	Rating
+	At time.Time `json:"at"`
+}
+
 // RatingEvent returns the event that tells of a ticket's rating. It names no writer: it is
 // no message.
 func (t *Ticket) RatingEvent(r Rating, now time.Time) Event {

@@ -25,6 +25,7 @@ type call struct {
 	method string       // empty: GET
 	url    string       // "/…" is of the instance
 	idem   string       // Idempotency-Key
+	parent string       // traceparent
 	body   any          // sent as JSON
 }
 
@@ -65,6 +66,9 @@ func (i *instance) call(c call, out any) error {
 	if c.idem != "" {
 		req.Header.Set("Idempotency-Key", c.idem)
 	}
+	if c.parent != "" {
+		req.Header.Set("traceparent", c.parent)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return err
@@ -93,6 +97,7 @@ type question struct {
 	SessionID string `json:"session_id,omitempty"`
 	Lane      string `json:"lane,omitempty"`
 	MaxWait   string `json:"max_wait,omitempty"`
+	parent    string // traceparent
 }
 
 // ticket is what the contract shows of a ticket and of its receipt.
@@ -118,7 +123,7 @@ func (t ticket) ended() bool {
 
 func (i *instance) submit(q question, idem string) (ticket, error) {
 	var t ticket
-	err := i.call(call{method: http.MethodPost, url: "/v1/tickets", idem: idem, body: q}, &t)
+	err := i.call(call{method: http.MethodPost, url: "/v1/tickets", idem: idem, parent: q.parent, body: q}, &t)
 	return t, err
 }
 

@@ -40,7 +40,15 @@ func TestTenantsAreKeptThroughTheSocket(t *testing.T) {
 	i.key = renewed[1]
 	i.ask(question{Message: "And now?"})
 
+	for _, former := range []bool{false, true} {
+		code, out, stderr := tenant("webhook-secret", "shop-1")
+		if code != 0 || !strings.Contains(out, "webhook secret whsec_") || strings.Contains(out, "former") != former {
+			t.Errorf("tenant webhook-secret: exit code %d, %q, %q", code, out, stderr)
+		}
+	}
+
 	for _, c := range []struct{ args, words []string }{
+		{[]string{"webhook-secret", "nobody"}, []string{"no such tenant"}},
 		{[]string{"add", "shop-1"}, []string{"tenant_exists"}},
 		{[]string{"add", "Shop 1"}, []string{"name", "a-z 0-9 -"}},
 		{[]string{"key", "nobody"}, []string{"no such tenant"}},

@@ -67,10 +67,10 @@ func (o *Outbox) Allow(ctx context.Context, n chat.Notice, caps chat.TextCaps, n
 	if !wanted {
 		return chat.FaultSuppressed, nil
 	}
-	if in, err := q.countText(ctx, numberCount(n.Phone, now), n.ID, caps.PerNumber); err != nil || !in {
+	if in, err := q.countText(ctx, numberCount(n.Phone, now), n.Mark(), caps.PerNumber); err != nil || !in {
 		return chat.FaultNumberCap, err
 	}
-	if in, err := q.countText(ctx, tenantCount(n.Tenant, now), n.ID, caps.PerTenant); err != nil || !in {
+	if in, err := q.countText(ctx, tenantCount(n.Tenant, now), n.Mark(), caps.PerTenant); err != nil || !in {
 		return chat.FaultTenantCap, err
 	}
 	return "", nil

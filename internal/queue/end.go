@@ -20,13 +20,14 @@ var (
 // End writes the end that s carries: the ticket with its whole reply, the final
 // event, the story, and last the acknowledgement of the lane message. ErrLost: the
 // ticket was ended or taken by somebody else, and nothing of this end was written.
-// Any other error leaves the lane message, so that a redelivery completes the end.
+// Any other error leaves the lane message, so that a redelivery completes the end. The
+// ticket is returned as it ended: another way than s where a person took its session over.
 func (q *Queue) End(ctx context.Context, j *Job, s Stored) (Stored, error) {
 	done, err := q.write(ctx, endSteps.ticket, s)
 	if err != nil {
 		return s, err
 	}
-	return done, q.complete(ctx, endSteps, done, j)
+	return q.completed(ctx, endSteps, done, j)
 }
 
 // Cancel ends an open ticket at now: the ticket first, then the nudge that stops
@@ -70,14 +71,20 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 // came after a person took the session over is told as a cancel. A dead letter is kept before
 // the story is told, which shows that it was.
 func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
+	_, err := q.completed(ctx, p, s, j)
+	return err
+}
+
+// completed is complete, and returns the ticket as it ended.
+func (q *Queue) completed(ctx context.Context, p steps, s Stored, j *Job) (Stored, error) {
 	if s.Seq == 0 && s.Parent == "" && s.Batch == "" {
 		if _, err := q.appendEvent(ctx, IntakeEvent, &s.Ticket, slotIn); err != nil {
-			return err
+			return s, err
 		}
 	}
 	if s.Handoff != nil && s.Handoff.Text != "" {
 		if err := q.handed(ctx, s); err != nil {
-			return err
+			return s, err
 		}
 	}
 	err := q.tellEnd(ctx, p.event, &s.Ticket)
@@ -87,28 +94,28 @@ func (q *Queue) complete(ctx context.Context, p steps, s Stored, j *Job) error {
 		}
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	if s.Handoff != nil && s.Handoff.Text == "" {
 		if err := q.handed(ctx, s); err != nil {
-			return err
+			return s, err
 		}
 	}
 	if s.Dead {
 		if err := q.bury(ctx, &s.Ticket); err != nil {
-			return err
+			return s, err
 		}
 	}
 	if err := q.announceEnd(ctx, &s.Ticket); err != nil {
-		return err
+		return s, err
 	}
 	if err := q.tell(ctx, p.story, &s.Ticket); err != nil {
-		return err
+		return s, err
 	}
 	if j == nil {
-		return q.discard(ctx, p.lane, &s.Ticket)
+		return s, q.discard(ctx, p.lane, &s.Ticket)
 	}
-	return q.ack(ctx, p.lane, j)
+	return s, q.ack(ctx, p.lane, j)
 }
 
 // tellEnd writes the final event, and what the end means for a promise; of a line of a

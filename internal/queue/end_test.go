@@ -68,7 +68,7 @@ func TestCancelOfARunningTicketTellsItsHolder(t *testing.T) {
 		if _, err := w.End(t.Context(), j, answered(s, "too late")); !errors.Is(err, ErrLost) {
 			t.Errorf("the holder's end: %v, want ErrLost", err)
 		}
-		if err := w.Finish(t.Context(), j); err != nil {
+		if _, err := w.Finish(t.Context(), j); err != nil {
 			t.Errorf("the holder's finish: %v", err)
 		}
 		w.depth(chat.Normal, 0)

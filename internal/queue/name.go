@@ -72,6 +72,11 @@ func questionFilter(tenant, session string) string {
 	return "talk." + tenant + "." + session + ".*." + slotIn
 }
 
+// sentFilter matches the events that promises of a session were sent.
+func sentFilter(tenant, session string) string {
+	return "talk." + tenant + "." + session + ".*." + string(chat.PromiseSent)
+}
+
 func storySubject(t *chat.Ticket) string { return "story." + t.Tenant + "." + t.ID }
 
 func outboxSubject(id string) string { return "outbox." + id }

@@ -78,9 +78,22 @@ func (o *Outbox) follow(ctx context.Context) error {
 	return err
 }
 
-// Set writes a notice over what the caller saw. False: somebody else has changed it.
+// Set writes a notice over what the caller saw. False: somebody else has changed it. One that
+// is claimed to be sent although a person has taken its session over ends cancelled: false.
 func (o *Outbox) Set(ctx context.Context, n chat.Notice) (chat.Notice, bool, error) {
-	return o.queue.setNotice(ctx, NoticePoint(n.State), n)
+	n, mine, err := o.queue.setNotice(ctx, NoticePoint(n.State), n)
+	if err != nil || !mine || n.State != chat.NoticeSending {
+		return n, mine, err
+	}
+	// After the claim: what a takeover does not find waiting any more finds the takeover here.
+	taken, err := o.queue.noticeTaken(ctx, &n)
+	if err != nil || !taken {
+		return n, err == nil, err
+	}
+	n.Tries-- // nothing leaves
+	n.Turn(chat.NoticeCancelled, time.Now().UTC())
+	n, _, err = o.queue.setNotice(ctx, NoticePoint(n.State), n)
+	return n, false, err
 }
 
 func (q *Queue) setNotice(ctx context.Context, p Point, n chat.Notice) (chat.Notice, bool, error) {
@@ -142,7 +155,7 @@ func (q *Queue) Receive(ctx context.Context, id string, r chat.Receipt, fits fun
 			return n, err
 		}
 		// What never left for a carrier has no receipts.
-		if n.Tries == 0 || !fits(&n) {
+		if n.Tries == 0 || r.Round > n.Round || !fits(&n) {
 			return n, fmt.Errorf("receipt for notice %s: %w", id, ErrNotFound)
 		}
 		if !n.Hear(r, now) {

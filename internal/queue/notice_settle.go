@@ -16,7 +16,10 @@ import (
 // it yet, and somebody else may have changed the notice: then nothing is done, and the
 // next look comes by again.
 func (o *Outbox) Settle(ctx context.Context, n chat.Notice, status chat.PromiseStatus) error {
-	q := o.queue
+	return o.queue.settleNotice(ctx, n, status)
+}
+
+func (q *Queue) settleNotice(ctx context.Context, n chat.Notice, status chat.PromiseStatus) error {
 	owed, err := q.keptOwed(ctx, n.ID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -39,16 +42,21 @@ func (o *Outbox) Settle(ctx context.Context, n chat.Notice, status chat.PromiseS
 // turnKept turns a promise whose notice is in the outbox. False: another one does it.
 func (q *Queue) turnKept(ctx context.Context, o Owed, n chat.Notice, status chat.PromiseStatus) (bool, error) {
 	o.Status, o.At, o.Why = status, n.Since, ""
-	if n.State == chat.NoticeUnknown {
+	if !n.State.Ended() {
 		o.At = n.DueAt
 	}
-	if status == chat.PromiseBroken {
+	switch {
+	case status == chat.PromiseCancelled:
+		o.Why = chat.ReasonHuman
+	case status == chat.PromiseBroken && n.Fault == chat.FaultOverdue:
+		o.Why = chat.ReasonOverdue
+	case status == chat.PromiseBroken:
 		o.Why = chat.ReasonUndelivered
-		if n.Fault == chat.FaultOverdue {
-			o.Why = chat.ReasonOverdue
-		}
 	}
 	if _, err := q.appendAs(ctx, NoticeTold, o.session(), string(status), chat.PromiseEvent(o.ID, o.Parent, o.Promise, o.At)); err != nil {
+		return false, err
+	}
+	if err := q.announceBroken(ctx, &o); err != nil {
 		return false, err
 	}
 	if err := q.before(NoticeKept, o.ID); err != nil {

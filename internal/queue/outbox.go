@@ -37,7 +37,7 @@ func (q *Queue) enterOutbox(ctx context.Context, o *Owed) error {
 	}
 	return q.keepOnce(ctx, outboxSubject(o.ID), "put notice "+o.ID+" into the outbox", chat.Notice{
 		ID: o.ID, Tenant: o.Tenant, Session: o.Session, Parent: o.Parent, Channel: o.Channel, Phone: o.Phone,
-		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At, State: chat.NoticeQueued, Since: o.At,
+		Language: o.Language, Code: chat.ShortCode(o.ID), DueAt: o.DueAt, At: o.At, Epoch: o.Epoch, State: chat.NoticeQueued, Since: o.At,
 	})
 }
 

@@ -67,6 +67,10 @@ func PromisePoints() []Point {
 	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
 
+// PromiseHook is the write about a promise that breaks: the message about it enters the
+// webhooks' outbox, after the session was told.
+const PromiseHook Point = "promise.hook"
+
 // RateEvent is the one write of a rating: its event enters the talk log.
 const RateEvent Point = "rate.event"
 
@@ -87,6 +91,7 @@ const (
 	NoticeTold    Point = "notice.told"    // its session is told what became of the promise
 	NoticeKept    Point = "notice.kept"    // the kept promise knows
 	NoticeSettled Point = "notice.settled" // nothing more is to be done
+	NoticeAgain   Point = "notice.again"   // an operator wants it sent again
 )
 
 // NoticePoint returns the write point of a notice's state.
@@ -96,7 +101,7 @@ func NoticePoint(state chat.NoticeState) Point { return Point("notice." + string
 func NoticePoints() []Point {
 	return []Point{
 		NoticeCount, NoticePoint(chat.NoticeSending), NoticePoint(chat.NoticeSent), NoticePoint(chat.NoticeUnknown),
-		NoticePoint(chat.NoticeQueued), NoticePoint(chat.NoticeDelivered), NoticePoint(chat.NoticeFailed),
+		NoticePoint(chat.NoticeQueued), NoticePoint(chat.NoticeDelivered), NoticePoint(chat.NoticeFailed), NoticePoint(chat.NoticeCancelled),
 		NoticeTold, NoticeKept, NoticeSettled,
 	}
 }

@@ -21,6 +21,7 @@ type Owed struct {
 	Tenant   string `json:"tenant"`
 	Session  string `json:"session"`
 	Language string `json:"language"`
+	Epoch    uint64 `json:"epoch,omitempty"` // of its session when it was made; 0: not known
 	// Phone is where the notice goes, E.164. It is not kept: the outbox has it where one goes.
 	Phone string `json:"phone,omitempty"`
 	chat.Promise

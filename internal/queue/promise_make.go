@@ -24,7 +24,7 @@ func (q *Queue) Promise(ctx context.Context, parent *chat.Ticket, now time.Time,
 		return "", chat.Promise{}, fmt.Errorf("promise a follow-up to %s: %w", parent.ID, ErrEnded)
 	}
 	o, err := q.writeOwed(ctx, PromiseOpen, Owed{
-		ID: t.ID, Parent: parent.ID, Tenant: t.Tenant, Session: t.Session, Language: t.Language, Phone: t.Phone,
+		ID: t.ID, Parent: parent.ID, Tenant: t.Tenant, Session: t.Session, Language: t.Language, Epoch: t.Epoch, Phone: t.Phone,
 		Promise: chat.Promise{Channel: chat.ChannelSMS, Status: chat.Promised, DueAt: t.Deadline},
 		MadeAt:  now, At: now,
 	})

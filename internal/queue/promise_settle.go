@@ -52,6 +52,9 @@ func (q *Queue) closePromise(ctx context.Context, o Owed) error {
 	if _, err := q.appendAs(ctx, PromiseTold, o.session(), string(o.Status), chat.PromiseEvent(o.ID, o.Parent, o.Promise, o.At)); err != nil {
 		return err
 	}
+	if err := q.announceBroken(ctx, &o); err != nil {
+		return err
+	}
 	if err := q.keepOwed(ctx, o); err != nil {
 		return err
 	}

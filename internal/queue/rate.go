@@ -15,6 +15,19 @@ var (
 	ErrRated       = errors.New("the answer was rated otherwise before")
 )
 
+// Rating returns what the customer thinks of a ticket's answer, for as long as events are
+// kept. ErrNotFound: nothing, or nothing any more.
+func (q *Queue) Rating(ctx context.Context, t *chat.Ticket) (chat.Rated, error) {
+	e, _, err := q.last(ctx, talkSubject(t, slotRating))
+	if err != nil {
+		return chat.Rated{}, err
+	}
+	if e == nil || e.Rating == nil {
+		return chat.Rated{}, fmt.Errorf("rating of ticket %s: %w", t.ID, ErrNotFound)
+	}
+	return chat.Rated{Rating: *e.Rating, At: e.At}, nil
+}
+
 // Rate makes durable what a customer thinks of an answer of a session, and returns the
 // event's seq. An answer is rated once: the same rating again is the same event, another one
 // is ErrRated. ErrNotFound: the session has no such ticket, or it ended more than KeepTicket

@@ -42,17 +42,17 @@ func (q *Queue) Admit(ctx context.Context, j *Job) (Stored, error) {
 	return s, nil
 }
 
-// Finish completes the end of a job's ticket that somebody wrote. ErrLost: the ticket is
-// open, and another holder has it.
-func (q *Queue) Finish(ctx context.Context, j *Job) error {
+// Finish completes the end of a job's ticket that somebody wrote, and returns the ticket as
+// it ended. ErrLost: the ticket is open, and another holder has it.
+func (q *Queue) Finish(ctx context.Context, j *Job) (Stored, error) {
 	s, err := q.Ticket(ctx, j.Ticket.ID)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if !s.Status.Ended() {
-		return ErrLost
+		return s, ErrLost
 	}
-	return q.complete(ctx, endSteps, s, j)
+	return q.completed(ctx, endSteps, s, j)
 }
 
 // restore recreates a ticket that is missing from its lane message, unless the talk

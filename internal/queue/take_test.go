@@ -112,7 +112,7 @@ func TestAStaleHolderWritesNothing(t *testing.T) {
 		if _, err := w.End(t.Context(), first, answered(stale, "stale")); !errors.Is(err, ErrLost) {
 			t.Errorf("the stale end: %v, want ErrLost", err)
 		}
-		if err := w.Finish(t.Context(), first); !errors.Is(err, ErrLost) {
+		if _, err := w.Finish(t.Context(), first); !errors.Is(err, ErrLost) {
 			t.Errorf("the stale finish: %v, want ErrLost", err)
 		}
 		if err := w.HandBack(t.Context(), first, stale); !errors.Is(err, ErrLost) {

@@ -33,7 +33,7 @@ func (q *Queue) Handoff(ctx context.Context, ticket string) (h Handoff, err erro
 
 // TakeOver gives the session of a handoff to a person at now. From the event of the change on the
 // bot says nothing in it for what was accepted before: the session's epoch rises, its open
-// tickets are cancelled, its promises called off. The same person again completes what was
+// tickets are cancelled, its promises called off, and so are its notices that have not left. The same person again completes what was
 // left. Errors: ErrNotFound, ErrTaken. After any other one the session is the person's or not,
 // and tickets or promises may be left, which end by themselves.
 func (q *Queue) TakeOver(ctx context.Context, ticket, person string, now time.Time) (Session, error) {
@@ -55,7 +55,7 @@ func (q *Queue) TakeOver(ctx context.Context, ticket, person string, now time.Ti
 	if err != nil {
 		return rec, err
 	}
-	return rec, errors.Join(q.silence(ctx, &h, now), q.callOffSession(ctx, &h, now))
+	return rec, errors.Join(q.silence(ctx, &h, now), q.callOffSession(ctx, &h, now), q.callOffNotices(ctx, &h, now))
 }
 
 // GiveBack gives the session of a handoff back to the bot at now, from the queue or from

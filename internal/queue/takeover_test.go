@@ -29,7 +29,7 @@ func (w *world) handedOver(session string) (*Job, Stored) {
 func (w *world) settleEnd(j *Job, s Stored) error {
 	_, err := w.End(w.t.Context(), j, s)
 	if errors.Is(err, ErrLost) {
-		err = w.Finish(w.t.Context(), j)
+		_, err = w.Finish(w.t.Context(), j)
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func TestATakeoverThatDiedIsCompleted(t *testing.T) {
 				w.stop(at)
 				_, taken := w.TakeOver(t.Context(), s.ID, "ann", time.Now())
 				if late {
-					taken = w.Finish(t.Context(), j)
+					_, taken = w.Finish(t.Context(), j)
 				}
 				if at != EndTicket && at != CancelEvent && !errors.Is(taken, errStopped) {
 					t.Errorf("%s: %v, want the stop", at, taken)

@@ -114,7 +114,7 @@ func (a *Aliyun) Send(ctx context.Context, n *chat.Notice) (chat.Receipt, error)
 	var answer struct{ Code, BizId string }
 	err = a.call(ctx, "SendSms", url.Values{
 		"PhoneNumbers": {aliyunNumber(n.Phone)}, "SignName": {a.cfg.Signs[language]}, "TemplateCode": {a.cfg.Templates[language]},
-		"TemplateParam": {string(variables)}, "OutId": {n.ID},
+		"TemplateParam": {string(variables)}, "OutId": {n.Mark()},
 	}, &answer)
 	switch {
 	case errors.Is(err, errUnsent):
@@ -210,7 +210,7 @@ func (a *Aliyun) findOn(ctx context.Context, n *chat.Notice, day string) (Found,
 		return Found{}, fmt.Errorf("look up at aliyun: %s", answer.Code)
 	}
 	for _, m := range answer.SendList.Messages {
-		if m.OutId != n.ID {
+		if m.OutId != n.Mark() {
 			continue
 		}
 		r := chat.Receipt{Status: "state " + strconv.Itoa(m.SendStatus)}

@@ -28,9 +28,10 @@ func AliyunReports(body []byte) ([]Report, error) {
 	}
 	reports := make([]Report, 0, len(all))
 	for _, r := range all {
+		id, round := chat.NoticeOf(r.OutID)
 		report := Report{
-			Notice: r.OutID, Phone: r.Phone,
-			Receipt: chat.Receipt{Status: "failed", State: chat.NoticeFailed, Code: r.Code, Carried: r.BizID},
+			Notice: id, Phone: r.Phone,
+			Receipt: chat.Receipt{Status: "failed", State: chat.NoticeFailed, Code: r.Code, Carried: r.BizID, Round: round},
 		}
 		if r.Success {
 			report.Status, report.State = "delivered", chat.NoticeDelivered

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (t *Twilio) Send(ctx context.Context, n *chat.Notice) (chat.Receipt, error)
 		form.Set("From", t.cfg.From)
 	}
 	if t.cfg.Callback != "" {
-		form.Set("StatusCallback", t.cfg.Callback+"?notice="+url.QueryEscape(n.ID))
+		form.Set("StatusCallback", t.cfg.Callback+"?notice="+url.QueryEscape(n.Mark()))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.messages(), strings.NewReader(form.Encode()))
 	if err != nil {
@@ -135,7 +136,7 @@ func twilioRefusal(status int, header http.Header, body []byte) *Refusal {
 const twilioPage = 50
 
 // Find looks for a notice among the newest messages to its number. The code in its text
-// makes it the only one. An error: nobody can tell.
+// makes it the only one, but for its former ones. An error: nobody can tell.
 func (t *Twilio) Find(ctx context.Context, n *chat.Notice) (Found, error) {
 	query := url.Values{"To": {n.Phone}, "PageSize": {strconv.Itoa(twilioPage)}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.messages()+"?"+query.Encode(), nil)
@@ -157,7 +158,7 @@ func (t *Twilio) Find(ctx context.Context, n *chat.Notice) (Found, error) {
 		return Found{}, errors.New("look up at twilio: the answer is no list")
 	}
 	for _, m := range *page.Messages {
-		if m.Body == n.Text && m.SID != "" {
+		if m.Body == n.Text && m.SID != "" && !slices.Contains(n.Former, m.SID) {
 			return Found{There: true, Receipt: m.receipt()}, nil
 		}
 	}

@@ -68,8 +68,9 @@ func TwilioSignature(token, address string, form url.Values) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// TwilioReport reads a receipt of Twilio's. id is the notice that our address names.
-func TwilioReport(id string, form url.Values) Report {
+// TwilioReport reads a receipt of Twilio's. mark is the notice that our address names.
+func TwilioReport(mark string, form url.Values) Report {
+	id, round := chat.NoticeOf(mark)
 	status := form.Get("MessageStatus")
 	if status == "" {
 		status = form.Get("SmsStatus")
@@ -81,6 +82,6 @@ func TwilioReport(id string, form url.Values) Report {
 	code := form.Get("ErrorCode")
 	return Report{
 		Notice: id, Phone: form.Get("To"), OptOut: code == twilioOptOut,
-		Receipt: chat.Receipt{Status: status, State: twilioState(status), Code: code, Carried: sid},
+		Receipt: chat.Receipt{Status: status, State: twilioState(status), Code: code, Carried: sid, Round: round},
 	}
 }

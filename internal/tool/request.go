@@ -14,7 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
 	"sluice/internal/gate"
+	"sluice/internal/trace"
 )
 
 // The headers that tell a tool whom a call is for. The customer's id is escaped as in a
@@ -52,7 +56,9 @@ type result struct {
 
 // send makes one call within the tool's timeout. It never follows a redirect, which would
 // carry key and customer elsewhere.
-func (r *Run) send(ctx context.Context, t *known, req request) result {
+func (r *Run) send(ctx context.Context, t *known, req request) (got result) {
+	ctx, span := trace.Start(ctx, "tool "+t.Name, oteltrace.SpanKindClient, attribute.String("gen_ai.tool.name", t.Name))
+	defer func() { trace.Finish(span, string(got.end.Outcome), got.state == unknown) }()
 	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
 	failed := result{state: unknown, end: gate.End{Outcome: gate.Failed}}
