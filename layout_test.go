@@ -16,7 +16,7 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
+	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/password", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/trace", "internal/valve"},
 	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/llm", "internal/mask", "internal/sms", "internal/tool", "internal/trace", "internal/vector"},
 	"internal/chat":              {},
@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/record":            {"internal/chat", "internal/ledger", "internal/queue"},
 	"internal/ledger":            {"internal/chat", "migrations"},
 	"internal/ledger/ledgertest": {"internal/ledger", "internal/pgchild"},
+	"internal/password":          {},
 	"internal/pgchild":           {},
 	"internal/sim":               {"internal/chat"},
 	"internal/metrics":           {"internal/chat"},

@@ -32,6 +32,8 @@ type commands struct {
 	Load    loadCmd    `cmd:"" help:"Bounded load against a running instance, or a vendor."`
 	Drill   drillCmd   `cmd:"" help:"Break something in a private instance, and judge what happens."`
 	Broker  brokerCmd  `cmd:"" hidden:"" help:"A node of a drill's NATS cluster."`
+
+	Operator operatorCmd `cmd:"" help:"Operators of a running instance, and their passwords."`
 }
 
 func main() {

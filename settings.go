@@ -11,6 +11,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
+
+	"sluice/internal/password"
 )
 
 // settings are the flags and environment variables of a process. Flags win.
@@ -52,6 +54,11 @@ func (s settings) validate() error {
 	if s.PublicURL != "" {
 		if u, err := url.Parse(s.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			faults = append(faults, fmt.Errorf("SLUICE_PUBLIC_URL: must be an absolute http or https URL, is %q", s.PublicURL))
+		}
+	}
+	if s.AdminPassword != "" {
+		if fault := password.Check(s.AdminPassword); fault != "" {
+			faults = append(faults, errors.New("SLUICE_ADMIN_PASSWORD: "+fault))
 		}
 	}
 	if s.ShutdownDelay < 0 || s.ShutdownDelay > maxShutdownDelay {

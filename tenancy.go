@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/crypto/bcrypt"
-
 	"sluice/internal/chat"
+	"sluice/internal/password"
 	"sluice/internal/queue"
 )
 
@@ -71,26 +70,51 @@ func openDemo(ctx context.Context, q *queue.Queue, s settings, out *secrets) err
 	return nil
 }
 
-// openAdmin stores the password that the settings name, or generates one when there
-// is no operator yet. Only a slow hash of it is kept.
-func openAdmin(ctx context.Context, q *queue.Queue, password string, out *secrets) error {
-	stored, err := q.Admin(ctx, firstAdmin)
-	missing := errors.Is(err, queue.ErrNotFound)
-	if err != nil && !missing {
-		return err
-	}
-	switch {
-	case password == "" && !missing:
+// openAdmin makes sure that the password that the settings name opens the operator admin,
+// whatever was changed since; without one, it generates one where there is no admin at
+// all. Only a slow hash of it is kept.
+func openAdmin(ctx context.Context, q *queue.Queue, given string, out *secrets) error {
+	passwords, generated := password.New(), ""
+	err := q.ChangeStaff(ctx, func(s *queue.Staff) error {
+		o, found := s.Find(firstAdmin)
+		chosen := given
+		switch {
+		case given == "" && s.Admins() > 0:
+			return errAsItWas
+		case given == "":
+			generated = password.Generate()
+			chosen = generated
+		case found && o.Role == chat.Admin:
+			fits, stale, err := passwords.Verify(ctx, given, o.Hash)
+			if err != nil {
+				return err
+			}
+			if fits && !stale {
+				return errAsItWas
+			}
+			if fits {
+				o.Hash, err = passwords.Hash(ctx, given)
+				s.Put(o)
+				return err
+			}
+		}
+		hash, err := passwords.Hash(ctx, chosen)
+		if err != nil {
+			return err
+		}
+		fresh := queue.NewOperator(firstAdmin, chat.Admin, hash, time.Now())
+		if found {
+			fresh.CreatedAt, fresh.LastLoginAt = o.CreatedAt, o.LastLoginAt
+		}
+		s.Put(fresh)
 		return nil
-	case password == "":
-		password = rand.Text()[:16]
-		out.adminPassword = password
-	case bcrypt.CompareHashAndPassword([]byte(stored), []byte(password)) == nil:
+	})
+	if errors.Is(err, errAsItWas) {
 		return nil
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
-	if err != nil {
-		return fmt.Errorf("hash password: %w", err)
-	}
-	return q.SetAdmin(ctx, firstAdmin, string(hash))
+	out.adminPassword = generated
+	return err
 }
+
+// errAsItWas ends a change that turned out to be none.
+var errAsItWas = errors.New("nothing is to be changed")

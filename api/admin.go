@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -31,10 +32,14 @@ const auditLimit = 2 * time.Second
 func (a *API) registerAdmin(api huma.API) {
 	a.registerLogin(api)
 	a.registerTokens(api)
+	a.registerOperators(api)
+	a.registerPassword(api)
 	a.registerOverview(api)
 	a.registerLanes(api)
 	a.registerRules(api)
+	a.registerRulesCheck(api)
 	a.registerVendors(api)
+	a.registerValve(api)
 	a.registerTools(api)
 	a.registerKnowledge(api)
 	a.registerFAQ(api)
@@ -50,19 +55,17 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerHooks(api)
 	a.registerTenants(api)
 	a.registerAudit(api)
+	a.registerAuditExport(api)
 }
 
 // manage registers an operator's call. Its path is below adminPath; its middlewares run
-// after the operator is known.
+// after the operator is known to have the role that the table of needs names for it.
 func manage[I, O any](a *API, api huma.API, op huma.Operation, fails []int, handle func(context.Context, *I) (*O, error)) {
 	op.Path, op.Tags = adminPath+op.Path, []string{"admin"}
 	op.Security = []map[string][]string{{byOpsToken: {}}, {byLogin: {}}}
-	op.Middlewares = append(huma.Middlewares{a.operated}, op.Middlewares...)
-	fails = append([]int{http.StatusUnauthorized, http.StatusServiceUnavailable}, fails...)
-	if !reads(op.Method) {
-		fails = append(fails, http.StatusForbidden)
-	}
-	operate(api, op, fails, handle)
+	need := ruled(&op)
+	op.Middlewares = append(huma.Middlewares{a.operated, allowed(need)}, op.Middlewares...)
+	operate(api, op, append(refusals(&op, need), fails...), handle)
 }
 
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
@@ -70,6 +73,7 @@ func reads(method string) bool { return method == http.MethodGet || method == ht
 // operator is who makes an operator's call.
 type operator struct {
 	actor  string // user name, or "token:" and the token's name
+	role   chat.Role
 	secret string // of the login; empty: it came with a token
 }
 
@@ -81,15 +85,14 @@ func operatorOf(ctx context.Context) operator {
 }
 
 // operated lets in who shows an operator's token, or has a login. A change that comes
-// with a login's cookie must show its CSRF token as well: a browser sends the cookie by
-// itself.
+// with a login's cookie must come from our own pages and show its CSRF token as well: a
+// browser sends the cookie by itself.
 func (a *API) operated(ctx huma.Context, next func(huma.Context)) {
 	r := humaecho.Unwrap(ctx).Request()
 	o, err := a.operator(r)
 	if err == nil && o.secret != "" && !reads(r.Method) {
-		given := r.Header.Get("X-CSRF-Token")
-		if subtle.ConstantTimeCompare([]byte(given), []byte(csrfOf(o.secret))) != 1 {
-			err = &chat.Error{Kind: chat.Denied, Code: codeCSRF, Detail: "send the login's csrf in the header X-CSRF-Token"}
+		if err = a.ownPage(r); err == nil {
+			err = checkCSRF(r, o.secret)
 		}
 	}
 	if err != nil {
@@ -97,6 +100,34 @@ func (a *API) operated(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	next(huma.WithValue(ctx, operatorKey{}, o))
+}
+
+// checkCSRF refuses a change that does not show the token of its login.
+func checkCSRF(r *http.Request, secret string) error {
+	given := r.Header.Get("X-CSRF-Token")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(csrfOf(secret))) == 1 {
+		return nil
+	}
+	return &chat.Error{Kind: chat.Denied, Code: codeCSRF, Detail: "send the login's csrf in the header X-CSRF-Token"}
+}
+
+// ownOrigins knows which pages are ours: those of the address that a request goes to, and
+// of the public one, which a proxy may hide.
+func ownOrigins(publicURL string) *http.CrossOriginProtection {
+	own := http.NewCrossOriginProtection()
+	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
+		_ = own.AddTrustedOrigin(u.Scheme + "://" + u.Host) // Validate has seen it
+	}
+	return own
+}
+
+// ownPage refuses what a browser sends for a page of another origin. Callers that are no
+// browsers say nothing of an origin.
+func (a *API) ownPage(r *http.Request) error {
+	if err := a.origins.Check(r); err != nil {
+		return &chat.Error{Kind: chat.Denied, Code: codeOrigin, Detail: "a page of another origin may not do this", Err: err}
+	}
+	return nil
 }
 
 func (a *API) operator(r *http.Request) (operator, error) {
@@ -117,6 +148,7 @@ func (a *API) change(ctx context.Context, e queue.Audit, do func() error) error 
 		return err
 	}
 	e.At, e.Actor = time.Now().UTC(), operatorOf(ctx).actor
+	e.Before, e.After = shortened(e.Before), shortened(e.After)
 	if err := a.deps.Queue.Note(ctx, e); err != nil {
 		return unavailable(err)
 	}

@@ -1,66 +1,92 @@
 package api
 
 import (
-	"net"
-	"net/netip"
+	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"golang.org/x/time/rate"
+
+	"sluice/internal/chat"
+	"sluice/internal/password"
 )
 
-// How often logins may be tried: of one address, of all together, and how many addresses
-// are told apart. A password's slow hash costs some 60 ms of a core.
+// How often passwords may be tried: by one address, for one user, by one known browser, and
+// by all strangers together; and how many of each are told apart. A hash costs some 40 ms
+// of a core.
 const (
 	loginBurst  = 5
 	loginEvery  = 10 * time.Second
+	userBurst   = 10
 	loginsBurst = 20
 	loginsEvery = 500 * time.Millisecond
-	loginAddrs  = 1024
+	loginNames  = 1024
 )
 
-// attempts limits tries to log in at this node. It is safe for concurrent use.
+// attempts limits tries of passwords at this node. It is safe for concurrent use.
 type attempts struct {
-	mu     sync.Mutex // guards what follows
-	all    *rate.Limiter
-	others *rate.Limiter // shared by the addresses beyond loginAddrs
-	byAddr map[string]*rate.Limiter
+	mu      sync.Mutex // guards what follows
+	all     *rate.Limiter
+	address *tries
+	user    *tries
+	device  *tries
 }
 
 func newAttempts() *attempts {
-	one := func() *rate.Limiter { return rate.NewLimiter(rate.Every(loginEvery), loginBurst) }
 	return &attempts{
-		all: rate.NewLimiter(rate.Every(loginsEvery), loginsBurst), others: one(), byAddr: map[string]*rate.Limiter{},
+		all:     rate.NewLimiter(rate.Every(loginsEvery), loginsBurst),
+		address: newTries(loginBurst), user: newTries(userBurst), device: newTries(loginBurst),
 	}
 }
 
-// try takes one try of an address at now; a wait above 0 refuses it.
-func (t *attempts) try(remote string, now time.Time) (wait time.Duration) {
+// try takes one try at now; a wait above 0 refuses it. Who shows a known browser is only
+// counted as that: strangers who try a user's name from many addresses use up what all
+// strangers may for that name, and lock out neither the user nor anybody else that a
+// node knows. A name that nobody has is counted like any other.
+func (t *attempts) try(network, user, device string, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own := t.limiter(blockOf(remote), now)
-	if wait := delay(own, now); wait > 0 {
-		return wait
+	if device != "" {
+		return delay(t.device.of(user+" "+device, now), now)
 	}
-	return delay(t.all, now)
+	for _, l := range []*rate.Limiter{t.address.of(network, now), t.user.of(user, now), t.all} {
+		if wait := delay(l, now); wait > 0 {
+			return wait
+		}
+	}
+	return 0
 }
 
-func (t *attempts) limiter(addr string, now time.Time) *rate.Limiter {
-	if l := t.byAddr[addr]; l != nil {
+// tries are the limits of up to loginNames names; those beyond share one.
+type tries struct {
+	burst  int
+	others *rate.Limiter
+	byName map[string]*rate.Limiter
+}
+
+func newTries(burst int) *tries {
+	return &tries{burst: burst, others: rate.NewLimiter(rate.Every(loginEvery), burst), byName: map[string]*rate.Limiter{}}
+}
+
+func (t *tries) of(name string, now time.Time) *rate.Limiter {
+	if l := t.byName[name]; l != nil {
 		return l
 	}
-	if len(t.byAddr) >= loginAddrs {
-		for old, l := range t.byAddr {
-			if l.TokensAt(now) >= loginBurst {
-				delete(t.byAddr, old) // nothing is held against it any more
+	if len(t.byName) >= loginNames {
+		for old, l := range t.byName {
+			if l.TokensAt(now) >= float64(t.burst) {
+				delete(t.byName, old) // nothing is held against it any more
 			}
 		}
 	}
-	if len(t.byAddr) >= loginAddrs {
+	if len(t.byName) >= loginNames {
 		return t.others
 	}
-	l := rate.NewLimiter(rate.Every(loginEvery), loginBurst)
-	t.byAddr[addr] = l
+	l := rate.NewLimiter(rate.Every(loginEvery), t.burst)
+	t.byName[name] = l
 	return l
 }
 
@@ -74,19 +100,39 @@ func delay(l *rate.Limiter, now time.Time) time.Duration {
 	return wait
 }
 
-// blockOf returns what one person has of addresses: of IPv6 a whole network.
-func blockOf(remote string) string {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		return remote
+type networkKey struct{}
+
+// hesitant notes where a try comes from, and refuses those of other origins' pages. What a
+// header says of the address is believed of the proxies that the rules name.
+func (a *API) hesitant(ctx huma.Context, next func(huma.Context)) {
+	r := humaecho.Unwrap(ctx).Request()
+	if err := a.ownPage(r); err != nil {
+		refuse(ctx, err)
+		return
 	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil || addr.Unmap().Is4() {
-		return host
+	next(huma.WithValue(ctx, networkKey{}, networkOf(r, a.deps.Rules().Sockets.Proxies).String()))
+}
+
+// networkIn returns what hesitant noted. The machine's own addresses are one.
+func networkIn(ctx context.Context) string {
+	network, _ := ctx.Value(networkKey{}).(string)
+	return network
+}
+
+// hurdle makes a refusal of a wait, if there is one.
+func hurdle(wait time.Duration) error {
+	if wait <= 0 {
+		return nil
 	}
-	network, err := addr.Prefix(64)
-	if err != nil {
-		return host
+	return &chat.Error{
+		Kind: chat.Overloaded, Code: codeRateLimited, RetryAfter: wait, Detail: "too many tries to log in; wait a little",
 	}
-	return network.String()
+}
+
+// busy makes a refusal of what a password's hash came to.
+func busy(err error) error {
+	if errors.Is(err, password.ErrBusy) {
+		return hurdle(loginsEvery)
+	}
+	return err
 }

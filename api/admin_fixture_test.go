@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"maps"
 	"net/http"
@@ -11,14 +12,17 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/crypto/bcrypt"
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
 
-const adminPassword = "correct horse"
+// adminPassword is every operator's, and adminHash what is stored of it.
+const (
+	adminPassword = "correct horse"
+	adminHash     = "$argon2id$v=19$m=19456,t=2,p=1$ieubbX0cAymMwWebZJcI4g$TNNQa7b1noM14HpTTaAXX2y0qTgr00D2fFbxKQfrEVg"
+)
 
 // breakers is a controller that knows vendor a and a tool, and runs nothing.
 type breakers struct {
@@ -78,9 +82,7 @@ func nodes(t *testing.T, n int) []*fixture {
 		all = append(all, node(t, srv, shipped, vendors, []string{"one", "two"}[i]))
 	}
 	first := all[0]
-	hash, err := bcrypt.GenerateFromPassword([]byte(adminPassword), bcrypt.MinCost)
-	must(t, err)
-	must(t, first.queue.SetAdmin(t.Context(), "admin", string(hash)))
+	first.hire("admin", chat.Admin)
 	first.demo, first.shop = first.tenant("demo", chat.High), first.tenant("shop", chat.Normal)
 	_, err = first.deps.Store.Store(t.Context(), rules.Default(), 0)
 	must(t, err)
@@ -140,11 +142,43 @@ func (f *fixture) login() (cookie, csrf string) {
 	return cookie, a.text("csrf")
 }
 
+// hire stores an operator.
+func (f *fixture) hire(name string, role chat.Role) {
+	f.t.Helper()
+	must(f.t, f.queue.ChangeStaff(f.t.Context(), func(s *queue.Staff) error {
+		s.Put(queue.NewOperator(name, role, adminHash, time.Now()))
+		return nil
+	}))
+}
+
+// enter returns the cookie and the CSRF token of a login that is stored without a password.
+func (f *fixture) enter(name string) (cookie, csrf string) {
+	f.t.Helper()
+	staff, err := f.queue.Staff(f.t.Context())
+	must(f.t, err)
+	o, found := staff.Find(name)
+	if !found {
+		f.t.Fatalf("there is no operator %s", name)
+	}
+	secret := "os_" + rand.Text()
+	must(f.t, f.queue.AddLogin(f.t.Context(), chat.HashKey(secret), queue.Login{User: name, Mark: o.Mark, At: time.Now()}, loginFor))
+	return loginCookie + "=" + secret, csrfOf(secret)
+}
+
+// token stores a token of a role and returns it.
+func (f *fixture) token(role chat.Role) string {
+	f.t.Helper()
+	name := "of-" + string(role)
+	token := opsPrefix + name + "." + rand.Text()
+	must(f.t, f.queue.AddOpsToken(f.t.Context(), queue.OpsToken{Name: name, Role: role, Hash: chat.HashKey(token)}))
+	return token
+}
+
 // admin makes an operator's call with a login; the cookie is made at the first one.
 func (f *fixture) admin(method, path string, body any, headers ...string) answer {
 	f.t.Helper()
 	if f.cookie == "" {
-		f.cookie, f.csrf = f.login()
+		f.cookie, f.csrf = f.enter("admin")
 	}
 	return f.call(method, "/admin/api/"+path, "", body, append([]string{"Cookie", f.cookie, "X-CSRF-Token", f.csrf}, headers...)...)
 }

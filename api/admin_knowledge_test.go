@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/crypto/bcrypt"
-
 	"sluice/internal/chat"
 	"sluice/internal/knowledge"
 	"sluice/internal/queue"
@@ -213,9 +211,7 @@ func TestASearchShowsWhatWouldBeAnsweredFrom(t *testing.T) {
 	index, err := knowledge.Build(t.Context(), shipped)
 	must(t, err)
 	f := setup(t, func(d *Deps, _ *Config, _ *queue.Config) { d.Knowledge = stack{index} })
-	hash, err := bcrypt.GenerateFromPassword([]byte(adminPassword), bcrypt.MinCost)
-	must(t, err)
-	must(t, f.queue.SetAdmin(t.Context(), "admin", string(hash)))
+	f.hire("admin", chat.Admin)
 	ask := func(query string) answer { return f.admin("GET", "knowledge/search?"+query, nil) }
 	var out struct {
 		Passages  []Found

@@ -26,6 +26,7 @@ type Lane struct {
 	Actor       string         `json:"actor,omitempty" doc:"who put it into this state"`
 	Reason      string         `json:"reason,omitempty"`
 	Since       *time.Time     `json:"since,omitempty"`
+	Until       *time.Time     `json:"until,omitempty" doc:"of a pause: when it ends by itself"`
 	Depth       int            `json:"depth" doc:"accepted and not ended"`
 	Bound       int            `json:"bound" doc:"in force now; one that was lowered falls with the depth"`
 	Waiting     *int           `json:"waiting,omitempty" doc:"of the depth: no vendor works on them; left out where nobody knows"`
@@ -48,6 +49,8 @@ type Clearing struct {
 type laneInput struct {
 	Lane chat.Lane `path:"lane" enum:"high,normal,low,deferred,batch"`
 	Body reasoned
+
+	until time.Time // of a pause
 }
 
 type laneOutput struct{ Body Lane }
@@ -58,6 +61,7 @@ type clearOutput struct {
 }
 
 func (a *API) registerLanes(api huma.API) {
+	a.registerPause(api)
 	op := huma.Operation{Method: http.MethodPost, Middlewares: huma.Middlewares{checkedAs[reasoned]}}
 	for _, t := range []struct {
 		verb          string
@@ -65,8 +69,6 @@ func (a *API) registerLanes(api huma.API) {
 		to            chat.LaneState
 		summary, text string
 	}{
-		{"pause", []chat.LaneState{chat.LaneOpen}, chat.LanePaused, "Start no new calls for a lane",
-			"Intake, holding and answers at the limit go on."},
 		{"resume", []chat.LaneState{chat.LanePaused}, chat.LaneOpen, "End a pause", ""},
 		{"drain", []chat.LaneState{chat.LaneOpen, chat.LanePaused}, chat.LaneDraining, "Take nothing more into a lane and empty it",
 			"Intake refuses with 503 `draining`; a pause is lifted. Urgent messages go into their tenant's own lane while `high` drains. " +
@@ -110,13 +112,14 @@ func (a *API) orderLane(ctx context.Context, in *laneInput, e queue.Audit, from 
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if now.State != to {
-		if !slices.Contains(from, now.State) {
+	if now.State != to || !now.Until.Equal(in.until) {
+		if now.State != to && !slices.Contains(from, now.State) {
 			return nil, &chat.Error{Kind: chat.Conflict, Code: codeLaneState, Detail: "the lane is " + string(now.State)}
 		}
+		e.Before, e.After = now.State, to
 		err = a.change(ctx, e, func() error {
 			_, err := a.deps.Queue.SetLaneOrder(ctx, in.Lane, queue.LaneOrder{
-				State: to, Actor: operatorOf(ctx).actor, Reason: e.Reason, At: time.Now().UTC(), Rev: now.Rev,
+				State: to, Actor: operatorOf(ctx).actor, Reason: e.Reason, At: time.Now().UTC(), Until: in.until, Rev: now.Rev,
 			})
 			if err != nil {
 				return lost(err, codeLaneState, "somebody else has changed the lane's state meanwhile")
@@ -152,6 +155,9 @@ func (a *API) lane(ctx context.Context, name chat.Lane, running map[chat.Lane]in
 	}
 	if !s.At.IsZero() {
 		l.Since = &s.At
+	}
+	if !s.Until.IsZero() {
+		l.Until = &s.Until
 	}
 	if running != nil {
 		waiting := max(0, s.Depth-running[name])

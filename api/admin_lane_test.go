@@ -188,6 +188,7 @@ func TestBadLaneCalls(t *testing.T) {
 		status int
 		code   string
 	}{
+		"past end":      {"lanes/low/pause", with(map[string]any{"until": "2020-01-01T00:00:00Z"}), 400, "invalid"},
 		"no such lane":  {"lanes/urgent/pause", why, 400, "invalid"},
 		"no such verb":  {"lanes/low/stop", why, 404, "not_found"},
 		"no reason":     {"lanes/low/pause", map[string]any{}, 400, "invalid"},

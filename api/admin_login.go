@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -10,10 +11,9 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
-	"golang.org/x/crypto/bcrypt"
 
 	"sluice/internal/chat"
+	"sluice/internal/password"
 	"sluice/internal/queue"
 )
 
@@ -23,26 +23,26 @@ const loginCookie = "sluice_admin"
 // loginFor is how long a login holds.
 const loginFor = 12 * time.Hour
 
-// nobodysHash is compared with where there is no such user, so that the time of a
-// refusal does not tell who exists. It fits no password that anybody has.
-const nobodysHash = "$2a$10$7EqJtq98hPqEX7fNZaFWoOhi5BdX0d1S3PqW6E6D2hE9bq8Q7bQ9e"
-
 type loginBody struct {
 	User     string `json:"user" minLength:"1" maxLength:"64" example:"admin"`
 	Password string `json:"password" minLength:"1" maxLength:"1024"`
 }
 
-type loginInput struct{ Body loginBody }
+type loginInput struct {
+	Device string `cookie:"sluice_device" doc:"from an earlier login of this browser"`
+	Body   loginBody
+}
 
 // Session is who is logged in.
 type Session struct {
-	Actor string `json:"actor" doc:"user, or token: and the token's name"`
-	CSRF  string `json:"csrf,omitempty" doc:"of a login: to be sent with every change as X-CSRF-Token"`
+	Actor string    `json:"actor" doc:"user, or token: and the token's name"`
+	Role  chat.Role `json:"role" enum:"viewer,operator,admin"`
+	CSRF  string    `json:"csrf,omitempty" doc:"of a login: to be sent with every change as X-CSRF-Token"`
 }
 
 type loginOutput struct {
-	Cookie http.Cookie `header:"Set-Cookie"`
-	Body   Session
+	Cookies []http.Cookie `header:"Set-Cookie"`
+	Body    Session
 }
 
 type logoutOutput struct {
@@ -54,10 +54,11 @@ type sessionOutput struct{ Body Session }
 func (a *API) registerLogin(api huma.API) {
 	operate(api, huma.Operation{
 		OperationID: "admin-login", Method: http.MethodPost, Path: adminPath + "login", Tags: []string{"admin"},
-		Summary:     "Log in as an operator",
-		Description: "Sets a cookie that holds for 12 hours, on every node. Few tries a minute: 429.",
+		Summary: "Log in as an operator",
+		Description: "Sets a cookie that holds for 12 hours, on every node. Few tries a minute: 429. A second cookie tells the browser " +
+			"from strangers, whose tries then no longer count against it.",
 		Middlewares: huma.Middlewares{a.hesitant, checkedAs[loginBody]},
-	}, []int{400, 401, 408, 413, 415, 429, 503}, a.login)
+	}, []int{400, 401, 403, 408, 413, 415, 429, 503}, a.login)
 	manage(a, api, huma.Operation{
 		OperationID: "admin-logout", Method: http.MethodPost, Path: "logout", Summary: "Log out", DefaultStatus: http.StatusNoContent,
 	}, nil, a.logout)
@@ -65,7 +66,7 @@ func (a *API) registerLogin(api huma.API) {
 		OperationID: "admin-session", Method: http.MethodGet, Path: "session", Summary: "Who am I",
 	}, nil, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
 		o := operatorOf(ctx)
-		s := Session{Actor: o.actor}
+		s := Session{Actor: o.actor, Role: o.role}
 		if o.secret != "" {
 			s.CSRF = csrfOf(o.secret)
 		}
@@ -73,48 +74,63 @@ func (a *API) registerLogin(api huma.API) {
 	})
 }
 
-// hesitant lets few tries through. It goes by the address of the connection: what a
-// header says of it, anybody may write.
-func (a *API) hesitant(ctx huma.Context, next func(huma.Context)) {
-	if wait := a.logins.try(humaecho.Unwrap(ctx).Request().RemoteAddr, time.Now()); wait > 0 {
-		refuse(ctx, &chat.Error{
-			Kind: chat.Overloaded, Code: codeRateLimited, RetryAfter: wait, Detail: "too many tries to log in; wait a little",
-		})
-		return
-	}
-	next(ctx)
-}
-
 func (a *API) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
-	refused := unauthorized("user or password is wrong")
-	hash, err := a.passwordHash(ctx, in.Body.User)
-	unknown := errors.Is(err, queue.ErrNotFound)
-	if err != nil && !unknown {
-		return nil, unavailable(err)
-	}
-	if unknown {
-		hash = nobodysHash
-	}
-	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(in.Body.Password)) != nil || unknown {
-		a.deps.Log.Warn().Str("stage", "api").Msg("an operator's login was refused")
-		return nil, refused
-	}
-	secret := "os_" + rand.Text()
-	l := queue.Login{User: in.Body.User, Mark: markOf(hash), At: time.Now().UTC()}
-	err = a.deps.Queue.AddLogin(ctx, chat.HashKey(secret), l, loginFor)
+	staff, err := a.deps.Queue.Staff(ctx)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	a.deps.Log.Info().Str("stage", "api").Str("actor", in.Body.User).Msg("an operator logged in")
-	return &loginOutput{a.cookie(secret, int(loginFor.Seconds())), Session{Actor: in.Body.User, CSRF: csrfOf(secret)}}, nil
+	o, known := staff.Find(in.Body.User)
+	if !known {
+		o.Hash = password.Nobody // so that the time of a refusal does not tell who exists
+	}
+	device := deviceOf(in.Device, o)
+	if err := hurdle(a.logins.try(networkIn(ctx), in.Body.User, device, time.Now())); err != nil {
+		return nil, err
+	}
+	fits, stale, err := a.passwords.Verify(ctx, in.Body.Password, o.Hash)
+	if err != nil {
+		return nil, busy(err)
+	}
+	if !fits || !known {
+		a.deps.Log.Warn().Str("stage", "api").Msg("an operator's login was refused")
+		return nil, unauthorized("user or password is wrong")
+	}
+	now := time.Now().UTC()
+	if err := a.noteLogin(ctx, o, in.Body.Password, stale, now); err != nil {
+		a.deps.Log.Warn().Err(err).Str("stage", "api").Str("actor", o.Name).Msg("a login is not noted with its operator")
+	}
+	secret := "os_" + rand.Text()
+	// Its mark is that of the password that was compared: if that is another one by now,
+	// the login has ended already.
+	err = a.deps.Queue.AddLogin(ctx, chat.HashKey(secret), queue.Login{User: o.Name, Mark: o.Mark, At: now}, loginFor)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	a.deps.Log.Info().Str("stage", "api").Str("actor", o.Name).Msg("an operator logged in")
+	if device == "" {
+		device = rand.Text()
+	}
+	return &loginOutput{
+		[]http.Cookie{a.cookie(secret, int(loginFor.Seconds())), a.deviceCookie(device, o)},
+		Session{Actor: o.Name, Role: o.Role, CSRF: csrfOf(secret)},
+	}, nil
 }
 
-// passwordHash returns the slow hash of an operator's password.
-func (a *API) passwordHash(ctx context.Context, user string) (string, error) {
-	if !chat.IsTenantName(user) { // the form of a user's name is the same
-		return "", queue.ErrNotFound
+// noteLogin keeps when an operator has logged in, and a stale hash's successor.
+func (a *API) noteLogin(ctx context.Context, o queue.Operator, given string, stale bool, now time.Time) (err error) {
+	hash := ""
+	if stale {
+		if hash, err = a.passwords.Hash(ctx, given); err != nil {
+			return err
+		}
 	}
-	return a.deps.Queue.Admin(ctx, user)
+	return a.deps.Queue.ChangeStaff(ctx, func(s *queue.Staff) error {
+		if stored, found := s.Find(o.Name); found && stored.Mark == o.Mark {
+			stored.Hash, stored.LastLoginAt = cmp.Or(hash, stored.Hash), &now
+			s.Put(stored)
+		}
+		return nil
+	})
 }
 
 func (a *API) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
@@ -144,19 +160,17 @@ func (a *API) loginOperator(ctx context.Context, secret string) (operator, error
 	if err != nil {
 		return operator{}, unavailable(err)
 	}
-	hash, err := a.passwordHash(ctx, l.User)
-	if err != nil && !errors.Is(err, queue.ErrNotFound) {
+	staff, err := a.deps.Queue.Staff(ctx)
+	if err != nil {
 		return operator{}, unavailable(err)
 	}
-	if err != nil || subtle.ConstantTimeCompare([]byte(markOf(hash)), []byte(l.Mark)) != 1 {
-		return operator{}, refused // the password is another one since
+	o, found := staff.Find(l.User)
+	if !found || subtle.ConstantTimeCompare([]byte(o.Mark), []byte(l.Mark)) != 1 {
+		return operator{}, refused // removed, or another password or role since
 	}
-	return operator{actor: l.User, secret: secret}, nil
+	return operator{actor: o.Name, role: o.Role, secret: secret}, nil
 }
 
 // csrfOf derives the token that changes must show from the login's secret, so that every
 // node knows it and no script of another page does.
 func csrfOf(secret string) string { return chat.HashKey("csrf " + secret) }
-
-// markOf tells one password's hash from another without being it.
-func markOf(hash string) string { return chat.HashKey("mark " + hash) }

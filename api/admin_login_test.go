@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/crypto/bcrypt"
 )
 
 func TestALoginHoldsOnEveryNodeUntilItsEnd(t *testing.T) {
@@ -22,7 +20,7 @@ func TestALoginHoldsOnEveryNodeUntilItsEnd(t *testing.T) {
 			t.Errorf("cookie %q lacks %s", set, part)
 		}
 	}
-	if in.status != http.StatusOK || strings.Contains(set, "Secure") || in.text("csrf") == "" || in.text("actor") != "admin" {
+	if in.status != http.StatusOK || strings.Contains(set, "Secure") || in.text("csrf") == "" || in.text("actor") != "admin" || in.text("role") != "admin" {
 		t.Errorf("%d %s, cookie %q", in.status, in.raw, set)
 	}
 	one.cookie, one.csrf = one.login()
@@ -88,79 +86,61 @@ func TestWrongPasswordsAreRefusedAndCounted(t *testing.T) {
 	}
 }
 
-func TestAnotherPasswordEndsTheLogins(t *testing.T) {
-	t.Parallel()
-	f := nodes(t, 1)[0]
-	f.cookie, f.csrf = f.login()
-	hash, err := bcrypt.GenerateFromPassword([]byte("another"), bcrypt.MinCost)
-	must(t, err)
-	must(t, f.queue.SetAdmin(t.Context(), "admin", string(hash)))
-	refused(t, f.admin("GET", "session", nil), http.StatusUnauthorized, "unauthorized")
-}
-
-func TestAttemptsAreLimitedByAddressInBoundedMemory(t *testing.T) {
+func TestAttemptsAreLimitedInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	a, now := newAttempts(), time.Now()
 	for i := range loginBurst {
-		if wait := a.try("[2001:db8::1]:1", now); wait != 0 {
+		if wait := a.try("2001:db8::/64", "admin", "", now); wait != 0 {
 			t.Fatalf("try %d waits %s", i, wait)
 		}
 	}
-	if wait := a.try("[2001:db8::2]:2", now); wait != loginEvery {
+	if wait := a.try("2001:db8::/64", "other", "", now); wait != loginEvery {
 		t.Errorf("the same network waits %s, want %s", wait, loginEvery)
 	}
-	if wait := a.try("192.0.2.1:1", now); wait != 0 {
-		t.Errorf("another address waits %s", wait)
+	if wait := a.try("192.0.2.1/32", "admin", "", now); wait != 0 {
+		t.Errorf("another network waits %s", wait)
 	}
 	now = now.Add(loginEvery)
-	if wait := a.try("[2001:db8::1]:1", now); wait != 0 {
+	if wait := a.try("2001:db8::/64", "admin", "", now); wait != 0 {
 		t.Errorf("later it waits %s", wait)
 	}
-	for i := range 3 * loginAddrs {
-		a.try(fmt.Sprintf("10.%d.%d.1:1", i/256, i%256), now)
+	for i := range 3 * loginNames {
+		a.try(fmt.Sprintf("10.%d.%d.1/32", i/256, i%256), fmt.Sprint("user-", i), "", now)
+		a.try("", "admin", fmt.Sprint(i), now)
 	}
-	if n := len(a.byAddr); n > loginAddrs {
-		t.Errorf("%d addresses are remembered", n)
+	for name, l := range map[string]*tries{"networks": a.address, "users": a.user, "browsers": a.device} {
+		if n := len(l.byName); n > loginNames {
+			t.Errorf("%d %s are remembered", n, name)
+		}
 	}
-	if wait := a.try("192.0.2.9:1", now); wait == 0 {
+	if wait := a.try("192.0.2.9/32", "another", "", now); wait == 0 {
 		t.Error("all together are not limited")
 	}
 	now = now.Add(time.Hour)
-	if a.try("192.0.2.9:1", now); len(a.byAddr) != 1 {
-		t.Errorf("%d addresses are remembered although nothing is held against them", len(a.byAddr)-1)
+	if a.try("192.0.2.9/32", "admin", "", now); len(a.address.byName) != 1 {
+		t.Errorf("%d networks are remembered although nothing is held against them", len(a.address.byName)-1)
 	}
 }
 
-func TestOpsTokensOpenWhatALoginOpens(t *testing.T) {
+// TestStrangersLockNobodyOut: a name may be tried from everywhere until it is used up, for
+// strangers alone.
+func TestStrangersLockNobodyOut(t *testing.T) {
 	t.Parallel()
-	f := nodes(t, 1)[0]
-	made := f.admin("POST", "tokens", with(map[string]any{"name": "deploy"}))
-	token := made.text("token")
-	if made.status != http.StatusCreated || !strings.HasPrefix(token, "ot_deploy.") || made.text("actor") != "admin" {
-		t.Fatalf("%d %s", made.status, made.raw)
+	a, now, tried := newAttempts(), time.Now(), 0
+	for i := range 2 * userBurst {
+		if a.try(fmt.Sprintf("192.0.2.%d/32", i), "admin", "", now) == 0 {
+			tried++
+		}
 	}
-	refused(t, f.admin("POST", "tokens", with(map[string]any{"name": "deploy"})), http.StatusConflict, "exists")
-	if a := f.call("POST", "/admin/api/lanes/low/pause", token, why); a.status != http.StatusOK || a.text("actor") != "token:deploy" {
-		t.Errorf("%d %s", a.status, a.raw)
+	if tried != userBurst {
+		t.Errorf("%d tries of one name from everywhere, want %d", tried, userBurst)
 	}
-	refused(t, f.call("POST", "/admin/api/tokens", token, with(map[string]any{"name": "child"})), http.StatusForbidden, "login_only")
-	list := f.admin("GET", "tokens", nil)
-	if !strings.Contains(string(list.raw), `"deploy"`) || strings.Contains(string(list.raw), "hash") || strings.Contains(string(list.raw), token) {
-		t.Errorf("%s", list.raw)
+	if wait := a.try("198.51.100.1/32", "other", "", now); wait != 0 {
+		t.Errorf("another user waits %s", wait)
 	}
-	for _, wrong := range []string{"ot_deploy.x", "ot_deploy", "ot_nobody.x", "ot_.x", "ot_a.b.c*>", f.demo.Secret, token + "x"} {
-		refused(t, f.call("GET", "/admin/api/overview", wrong, nil), http.StatusUnauthorized, "unauthorized")
-	}
-	refused(t, f.admin("DELETE", "tokens/nobody", why), http.StatusNotFound, "not_found")
-	if a := f.admin("DELETE", "tokens/deploy", why); a.status != http.StatusNoContent {
-		t.Errorf("%d %s", a.status, a.raw)
-	}
-	refused(t, f.call("GET", "/admin/api/overview", token, nil), http.StatusUnauthorized, "unauthorized")
-}
-
-func TestARefusalTakesAsLongForNobody(t *testing.T) {
-	t.Parallel()
-	if cost, err := bcrypt.Cost([]byte(nobodysHash)); err != nil || cost != bcrypt.DefaultCost {
-		t.Errorf("cost %d, %v; want that of a stored password", cost, err)
+	for i := range loginBurst + 1 {
+		if wait := a.try("192.0.2.1/32", "admin", "known", now); (wait > 0) != (i == loginBurst) {
+			t.Errorf("try %d of a known browser waits %s", i+1, wait)
+		}
 	}
 }

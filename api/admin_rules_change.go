@@ -106,18 +106,13 @@ func (a *API) editRules(ctx context.Context, e queue.Audit, edit func(doc []byte
 
 // storeRules checks a document as a whole and stores it over a revision.
 func (a *API) storeRules(ctx context.Context, e queue.Audit, now queue.Revision, doc []byte, from uint64) (*ruleOutput, error) {
-	next, err := rules.Parse("rules", doc)
-	if err != nil {
+	if _, err := a.readRules(doc); err != nil {
 		return nil, faulty(err)
 	}
-	if a.deps.Unfit != nil {
-		if field, reason := a.deps.Unfit(a.deps.Rules(), next); field != "" {
-			return nil, faulty(rules.Blame("rules", doc, field, reason))
-		}
-	}
 	by := queue.Authorship{Actor: operatorOf(ctx).actor, Reason: e.Reason, From: from}
+	e = compared(e, now, doc)
 	var rev uint64
-	err = a.change(ctx, e, func() (err error) {
+	err := a.change(ctx, e, func() (err error) {
 		if rev, err = a.deps.Store.Change(ctx, doc, now.Rev, by); err == nil {
 			return nil
 		}
@@ -131,6 +126,17 @@ func (a *API) storeRules(ctx context.Context, e queue.Audit, now queue.Revision,
 	}
 	out := ruleRevision(queue.Revision{Rev: rev, At: time.Now(), Authorship: by, Size: len(doc), Document: doc})
 	return &out, nil
+}
+
+// compared adds to an entry what a document changes of a revision.
+func compared(e queue.Audit, now queue.Revision, doc []byte) queue.Audit {
+	before, after := rules.Differences(now.Document, doc)
+	before["revision"] = now.Rev
+	if len(after) == 0 && len(before) == 1 {
+		after["text"] = "only comments or layout"
+	}
+	e.Before, e.After = before, after
+	return e
 }
 
 // faulty makes a problem of what is wrong with a document.

@@ -220,3 +220,38 @@ func TestBreakersOfToolsAreTurnedByHandAndToolsAreNoVendors(t *testing.T) {
 		}
 	}
 }
+
+func TestRulesAreCheckedWithoutBeingStored(t *testing.T) {
+	t.Parallel()
+	f := nodes(t, 1)[0]
+	first := f.revision()
+	check := func(body map[string]any) RulesCheck {
+		a := f.admin("POST", "rules/check", body)
+		var c RulesCheck
+		if err := json.Unmarshal(a.raw, &c); err != nil || a.status != http.StatusOK || c.Revision != first.Revision {
+			t.Fatalf("%d %s", a.status, a.raw)
+		}
+		return c
+	}
+	if c := check(map[string]any{"document": first.Document}); len(c.Faults) != 0 || c.Document != "" || c.Numbers["lanes.high.bound"] != "500" {
+		t.Errorf("%+v", c)
+	}
+	c := check(map[string]any{"document": "lanes:\n  high: {bound: 0}\n"})
+	if len(c.Faults) != 1 || c.Faults[0] != (Fault{Field: "lanes.high.bound", Detail: "must be at least 1, is 0", Line: 2, Column: 10}) {
+		t.Errorf("%+v", c)
+	}
+	if c := check(map[string]any{"document": first.Document, "numbers": map[string]string{"lanes.high.bound": "x"}}); len(c.Faults) != 1 || c.Document != "" {
+		t.Errorf("%+v", c)
+	}
+	c = check(map[string]any{"document": first.Document, "numbers": map[string]string{"lanes.high.bound": "9"}})
+	if want := strings.Replace(first.Document, "high: {bound: 500", "high: {bound: 9", 1); c.Document != want || c.Numbers["lanes.high.bound"] != "9" {
+		t.Errorf("%.300s", c.Document)
+	}
+	if c := check(map[string]any{"document": "replicas: 3\n"}); len(c.Faults) != 1 || c.Faults[0].Field != "replicas" {
+		t.Errorf("%+v: the bed of this test cannot have other replicas", c)
+	}
+	if now := f.revision(); now.Revision != first.Revision {
+		t.Errorf("a check made revision %d", now.Revision)
+	}
+	refused(t, f.admin("POST", "rules/check", map[string]any{"document": "{}", "numbers": map[string]string{"valve.levels[0].depth": "0.4"}}), http.StatusConflict, "layout")
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -47,7 +48,9 @@ func (a *API) registerTenants(api huma.API) {
 		Middlewares: huma.Middlewares{checkedAs[newTenantBody]},
 	}, []int{400, 409, 413}, func(ctx context.Context, in *newTenantInput) (*tenantKeysOutput, error) {
 		keys := TenantKeys{}
-		err := a.change(ctx, queue.Audit{Action: "tenant.add", Target: in.Body.Name, Reason: in.Body.Reason}, func() (err error) {
+		e := queue.Audit{Action: "tenant.add", Target: in.Body.Name, Reason: in.Body.Reason}
+		e.After = map[string]any{"lane": cmp.Or(in.Body.Lane, chat.Normal), "origins": in.Body.Origins}
+		err := a.change(ctx, e, func() (err error) {
 			keys, err = a.createTenant(ctx, in.Body.Name, in.Body.Lane, in.Body.Origins)
 			return err
 		})

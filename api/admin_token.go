@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -23,13 +24,15 @@ const opsPrefix = "ot_"
 const maxOpsTokens = 100
 
 type newOpsToken struct {
-	Name   string `json:"name" pattern:"^[a-z0-9-]{1,32}$" example:"deploy"`
-	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"what it is for; kept in the audit"`
+	Name   string    `json:"name" pattern:"^[a-z0-9-]{1,32}$" example:"deploy"`
+	Role   chat.Role `json:"role,omitempty" enum:"viewer,operator,admin" default:"operator" doc:"at most that of who makes it"`
+	Reason string    `json:"reason" minLength:"1" maxLength:"500" doc:"what it is for; kept in the audit"`
 }
 
 // OpsToken is an operator's token without its secret.
 type OpsToken struct {
 	Name      string    `json:"name"`
+	Role      chat.Role `json:"role" enum:"viewer,operator,admin"`
 	Actor     string    `json:"actor" doc:"who made it"`
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
@@ -61,7 +64,7 @@ func (a *API) registerTokens(api huma.API) {
 	}, nil, a.listTokens)
 	manage(a, api, huma.Operation{
 		OperationID: "admin-add-token", Method: http.MethodPost, Path: "tokens", Summary: "Make a token for a program",
-		Description: "Only with a login: a token makes no other tokens.", DefaultStatus: http.StatusCreated,
+		Description: "Only with a login: a token makes no other tokens. It outlives the operator who makes it.", DefaultStatus: http.StatusCreated,
 		Middlewares: huma.Middlewares{checkedAs[newOpsToken]},
 	}, []int{400, 409, 413}, a.addToken)
 	manage(a, api, huma.Operation{
@@ -78,14 +81,18 @@ func (a *API) listTokens(ctx context.Context, _ *struct{}) (*tokensOutput, error
 	out := &tokensOutput{}
 	out.Body.Tokens = make([]OpsToken, 0, len(all))
 	for _, t := range all {
-		out.Body.Tokens = append(out.Body.Tokens, OpsToken{t.Name, t.Actor, t.Reason, t.At})
+		out.Body.Tokens = append(out.Body.Tokens, OpsToken{t.Name, t.Role, t.Actor, t.Reason, t.At})
 	}
 	return out, nil
 }
 
 func (a *API) addToken(ctx context.Context, in *newTokenInput) (*newTokenOutput, error) {
-	if operatorOf(ctx).secret == "" {
-		return nil, &chat.Error{Kind: chat.Denied, Code: codeLoginOnly, Detail: "a token makes no other tokens: log in"}
+	if err := withLogin(ctx); err != nil {
+		return nil, err
+	}
+	role := cmp.Or(in.Body.Role, chat.Operator)
+	if own := operatorOf(ctx).role; !own.Includes(role) {
+		return nil, errRole(role, own)
 	}
 	if all, err := a.deps.Queue.OpsTokens(ctx); err != nil {
 		return nil, unavailable(err)
@@ -94,9 +101,10 @@ func (a *API) addToken(ctx context.Context, in *newTokenInput) (*newTokenOutput,
 	}
 	token := opsPrefix + in.Body.Name + "." + rand.Text()
 	t := queue.OpsToken{
-		Name: in.Body.Name, Hash: chat.HashKey(token), Actor: operatorOf(ctx).actor, Reason: in.Body.Reason, At: time.Now().UTC(),
+		Name: in.Body.Name, Role: role, Hash: chat.HashKey(token), Actor: operatorOf(ctx).actor, Reason: in.Body.Reason, At: time.Now().UTC(),
 	}
-	err := a.change(ctx, queue.Audit{Action: "token.add", Target: t.Name, Reason: t.Reason}, func() error {
+	e := queue.Audit{Action: "token.add", Target: t.Name, Reason: t.Reason, After: map[string]any{"role": t.Role}}
+	err := a.change(ctx, e, func() error {
 		err := a.deps.Queue.AddOpsToken(ctx, t)
 		if errors.Is(err, queue.ErrExists) {
 			return &chat.Error{Kind: chat.Conflict, Code: codeExists, Detail: "there is a token of that name"}
@@ -107,20 +115,33 @@ func (a *API) addToken(ctx context.Context, in *newTokenInput) (*newTokenOutput,
 		return nil, err
 	}
 	out := &newTokenOutput{}
-	out.Body.OpsToken, out.Body.Token = OpsToken{t.Name, t.Actor, t.Reason, t.At}, token
+	out.Body.OpsToken, out.Body.Token = OpsToken{t.Name, t.Role, t.Actor, t.Reason, t.At}, token
 	return out, nil
+}
+
+// withLogin refuses tokens: who finds one must not be able to make lasting access of it.
+func withLogin(ctx context.Context) error {
+	if operatorOf(ctx).secret == "" {
+		return &chat.Error{Kind: chat.Denied, Code: codeLoginOnly, Detail: "no token may do this: log in"}
+	}
+	return nil
 }
 
 func (a *API) removeToken(ctx context.Context, in *tokenInput) (*struct{}, error) {
 	if !chat.IsTenantName(in.Name) {
 		return nil, notFound("token")
 	}
-	if _, err := a.deps.Queue.OpsToken(ctx, in.Name); errors.Is(err, queue.ErrNotFound) {
+	t, err := a.deps.Queue.OpsToken(ctx, in.Name)
+	if errors.Is(err, queue.ErrNotFound) {
 		return nil, notFound("token")
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, unavailable(err)
 	}
-	return nil, a.change(ctx, queue.Audit{Action: "token.remove", Target: in.Name, Reason: in.Body.Reason}, func() error {
+	e := queue.Audit{
+		Action: "token.remove", Target: in.Name, Reason: in.Body.Reason, Before: map[string]any{"role": t.Role, "actor": t.Actor},
+	}
+	return nil, a.change(ctx, e, func() error {
 		return orUnavailable(a.deps.Queue.RemoveOpsToken(ctx, in.Name))
 	})
 }
@@ -140,7 +161,7 @@ func (a *API) tokenOperator(ctx context.Context, token string) (operator, error)
 	if err != nil || subtle.ConstantTimeCompare([]byte(t.Hash), []byte(chat.HashKey(token))) != 1 {
 		return operator{}, refused
 	}
-	return operator{actor: "token:" + t.Name}, nil
+	return operator{actor: "token:" + t.Name, role: t.Role}, nil
 }
 
 // orUnavailable leaves success alone: unavailable returns a pointer, which is an error

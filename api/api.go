@@ -15,6 +15,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/faq"
+	"sluice/internal/password"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -135,7 +136,10 @@ type API struct {
 	stopping chan struct{}
 	leaving  atomic.Bool
 	logins   *attempts
-	echo     *echo.Echo
+	// passwords computes the slow hashes of this process.
+	passwords *password.Hasher
+	origins   *http.CrossOriginProtection
+	echo      *echo.Echo
 }
 
 // New builds the stage; it does no I/O.
@@ -150,6 +154,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 	a := &API{
 		deps: deps, cfg: cfg, intake: newIntake(deps), hub: newHub(deps.Queue),
 		polls: make(chan struct{}, cfg.Polls), looks: make(chan struct{}, searchesAtOnce), stopping: make(chan struct{}), logins: newAttempts(),
+		passwords: password.New(), origins: ownOrigins(cfg.PublicURL),
 	}
 	a.sockets = newSockets(socketDeps{
 		queue: deps.Queue, intake: a.intake, hub: a.hub, line: deps.Line,

@@ -38,12 +38,18 @@ type TenantKeys struct {
 //	GET  /tenants                        → []TenantInfo
 //	POST /tenants/{name}/keys            → TenantKeys; the former keys open nothing any more
 //	POST /tenants/{name}/webhook-secret  → HookSecret; the former one signs beside it for a day
+//	POST /operators                  {name, role} → 201 OperatorPassword
+//	GET  /operators                  → []OperatorInfo
+//	POST /operators/{name}/password  → OperatorPassword; all logins of the operator end
 func (a *API) Local() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tenants", a.local(a.addTenant))
 	mux.HandleFunc("GET /tenants", a.local(a.listTenants))
 	mux.HandleFunc("POST /tenants/{name}/keys", a.local(a.renewKeys))
 	mux.HandleFunc("POST /tenants/{name}/webhook-secret", a.local(a.renewHookSecret))
+	mux.HandleFunc("POST /operators", a.local(a.addOperatorLocally))
+	mux.HandleFunc("GET /operators", a.local(a.listOperatorsLocally))
+	mux.HandleFunc("POST /operators/{name}/password", a.local(a.renewPasswordLocally))
 	mux.HandleFunc("/", a.local(func(http.ResponseWriter, *http.Request) (int, any, error) {
 		return 0, nil, notFound("call")
 	}))

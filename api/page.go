@@ -2,15 +2,11 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/swaggest/swgui"
@@ -32,7 +28,7 @@ const (
 const demoPage = "index.html"
 
 // registerPages serves the demo page at /, each of its files beside it, and the API
-// page at /docs.
+// page at /docs, and the operators' page.
 func (a *API) registerPages(e *echo.Echo, spec []byte) error {
 	page, err := template.ParseFS(web.Files, demoPage)
 	if err != nil {
@@ -51,7 +47,7 @@ func (a *API) registerPages(e *echo.Echo, spec []byte) error {
 	}
 	e.GET("/docs", serve)
 	e.GET("/docs/*", serve)
-	return nil
+	return a.registerAdminPage(e)
 }
 
 // demo makes the demo page with the publishable key that the demo tenant has now.
@@ -84,16 +80,7 @@ func file(name string) echo.HandlerFunc {
 		h := c.Response().Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Vary", "Accept-Encoding")
-		content, mark := f.Content, ""
-		if f.Gzip != nil && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
-			content, mark = f.Gzip, "-gzip"
-			h.Set("Content-Encoding", "gzip")
-		}
-		sum := sha256.Sum256(f.Content)
-		h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+mark+`"`)
-		http.ServeContent(c.Response(), c.Request(), name, time.Time{}, bytes.NewReader(content))
+		sendFile(c, name, f)
 		return nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io/fs"
 )
 
 // File is a file as it is served.
@@ -15,7 +16,23 @@ type File struct {
 // Names are the files that are served beside the pages.
 func Names() []string { return []string{entry, "demo.css", "demo.js", "logo.svg"} }
 
-// Served returns a file of Names. The widget is made anew each time: the caller keeps it.
+// AdminPage is the operators' page; its files are beside it.
+const AdminPage = "admin/index.html"
+
+// AdminNames are the files of the operators' page. They are served as they are: each module
+// loads those that it names.
+func AdminNames() (names []string, err error) {
+	err = fs.WalkDir(Files, "admin", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
+// Served returns a file of Names or AdminNames. The widget is made anew each time: the
+// caller keeps it.
 func Served(name string) (f File, err error) {
 	if name == entry {
 		f.Content, err = bundle()

@@ -20,7 +20,11 @@ type Audit struct {
 	Action string    `json:"action"`           // such as lane.pause
 	Target string    `json:"target,omitempty"` // what it was done to
 	Reason string    `json:"reason"`
-	Result string    `json:"result,omitempty"` // what came of it, where that was not known when it began
+	// Before and After are what was changed, small and without secrets, where there is
+	// something to show.
+	Before any    `json:"before,omitempty"`
+	After  any    `json:"after,omitempty"`
+	Result string `json:"result,omitempty"` // what came of it, where that was not known when it began
 }
 
 // openAudit makes the stream of the audit. Nothing in it can be deleted.

@@ -18,7 +18,8 @@ type LaneOrder struct {
 	Actor  string         `json:"actor,omitempty"`
 	Reason string         `json:"reason,omitempty"`
 	At     time.Time      `json:"at,omitzero"`
-	Rev    uint64         `json:"-"` // 0: nobody has said anything yet
+	Until  time.Time      `json:"until,omitzero"` // of a pause: when the lane opens by itself; zero: never
+	Rev    uint64         `json:"-"`              // 0: nobody has said anything yet
 }
 
 const orderPrefix = "state."

@@ -95,6 +95,7 @@ func (l *Lanes) Run(ctx context.Context) error {
 		work.Go(func() { l.confirm(ctx) })
 	}
 	work.Go(func() { l.watchDrains(ctx) })
+	work.Go(func() { l.watchPauses(ctx) })
 	for _, lane := range chat.Lanes() {
 		work.Go(func() { l.clearLane(ctx, lane) })
 	}

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/internal/chat"
 )
 
 // Login is an operator's session. It is stored under the hash of the secret that the
 // browser has, and ends by itself.
 type Login struct {
 	User string    `json:"user"`
-	Mark string    `json:"mark"` // of the password that it was opened with: another password ends it
+	Mark string    `json:"mark"` // of its operator when it was opened: another one ends it
 	At   time.Time `json:"at"`
 }
 
@@ -44,10 +46,11 @@ func (q *Queue) RemoveLogin(ctx context.Context, hash string) error {
 	return nil
 }
 
-// OpsToken lets a program do what an operator may do, until it is removed. Only the hash
-// of its secret is stored.
+// OpsToken lets a program do what its role may do, until it is removed. Only the hash of
+// its secret is stored.
 type OpsToken struct {
 	Name   string    `json:"name"`
+	Role   chat.Role `json:"role"` // of one that an earlier version stored: operator
 	Hash   string    `json:"hash"`
 	Actor  string    `json:"actor"`
 	Reason string    `json:"reason"`
@@ -70,6 +73,7 @@ func (q *Queue) AddOpsToken(ctx context.Context, t OpsToken) error {
 // OpsToken reads a token by its name, or returns ErrNotFound.
 func (q *Queue) OpsToken(ctx context.Context, name string) (t OpsToken, err error) {
 	err = q.office(ctx, "token."+name, &t)
+	t.Role = orDefault(t.Role, chat.Operator)
 	return t, err
 }
 

@@ -159,17 +159,3 @@ func TestOfManyWhoStoreRulesOneWins(t *testing.T) {
 		}
 	})
 }
-
-func TestAnOperatorsHashIsKept(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, w *world) {
-		if _, err := w.Admin(t.Context(), "admin"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("err = %v, want ErrNotFound", err)
-		}
-		if err := w.SetAdmin(t.Context(), "admin", "hash"); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := w.Admin(t.Context(), "admin"); err != nil || got != "hash" {
-			t.Errorf("admin = %q, %v", got, err)
-		}
-	})
-}

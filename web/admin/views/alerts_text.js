@@ -1,0 +1,43 @@
+// The words of the alerts.
+
+export const en = {
+  firing: "Firing",
+  recent: "Ended",
+  none: "Nothing fires.",
+  noneEnded: "None has ended yet.",
+  severityTitle: "Severity",
+  what: "What",
+  target: "Target",
+  measured: "Measured / threshold",
+  since: "Since",
+  ended: "Ended",
+  test: "Send a test",
+  testAbout: "A message that says that it is a test goes to every webhook of the rules.",
+  webhooks: "Webhooks",
+  noWebhooks: "No webhook has been told anything yet; the rules name them.",
+  faulty: "Fails",
+  fine: "OK",
+  waiting: (n) => `${n} waiting`,
+  sent: "sent",
+};
+
+export const zh = {
+  firing: "正在告警",
+  recent: "已结束",
+  none: "没有告警。",
+  noneEnded: "还没有已结束的告警。",
+  severityTitle: "级别",
+  what: "内容",
+  target: "对象",
+  measured: "测量值 / 阈值",
+  since: "开始",
+  ended: "结束",
+  test: "发送测试",
+  testAbout: "向规则中的每个 Webhook 发送一条注明为测试的消息。",
+  webhooks: "Webhook",
+  noWebhooks: "尚未向任何 Webhook 发送过消息；Webhook 在规则中配置。",
+  faulty: "失败",
+  fine: "正常",
+  waiting: (n) => `待发送 ${n}`,
+  sent: "已发送",
+};

@@ -1,0 +1,43 @@
+// The words of the valve.
+
+export const en = {
+  history: "History",
+  from: "Change",
+  cause: "Cause",
+  level: "Level",
+  levelNow: "Level now",
+  measured: "The level is measured; nobody forces one.",
+  forced: "forced until",
+  force: "Force a level",
+  forceAbout: "This level holds for every lane until its end, whatever is measured. Who waits is answered by it at once.",
+  lift: "End the force",
+  liftAbout: "The measured level holds again at once.",
+  forHowLong: "For",
+  minutes: (m) => (m < 60 ? `${m} minutes` : m === 60 ? "1 hour" : `${m / 60} hours`),
+  until: "Until",
+  revision: "Revision of the rules",
+  waitingIn: (lane) => `Waiting in ${lane}`,
+  meaning: "What the levels mean",
+  meanings: ["The agent answers everything.", "Documents answer; the agent with its light model where they do not cover the question. Urgent: agent.", "FAQ, else the template. Urgent: agent with its light model.", "The template. Urgent: agent with its light model and no tools."],
+};
+
+export const zh = {
+  history: "变化记录",
+  from: "变化",
+  cause: "原因",
+  level: "等级",
+  levelNow: "当前等级",
+  measured: "等级由测量得出，没有人工强制。",
+  forced: "强制至",
+  force: "强制等级",
+  forceAbout: "到期之前所有通道都按此等级应答，无论测量结果如何；正在等待的立即按此等级答复。",
+  lift: "结束强制",
+  liftAbout: "立即恢复为测量得出的等级。",
+  forHowLong: "持续",
+  minutes: (m) => (m < 60 ? `${m} 分钟` : `${m / 60} 小时`),
+  until: "截止",
+  revision: "规则版本",
+  waitingIn: (lane) => `${lane}通道等待中`,
+  meaning: "各等级的含义",
+  meanings: ["全部由智能体应答。", "由文档应答；文档没有覆盖的问题由智能体以轻量模型应答。紧急：智能体。", "常见问题，否则用模板。紧急：智能体的轻量模型。", "模板。紧急：智能体的轻量模型，不用工具。"],
+};
