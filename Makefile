@@ -8,7 +8,7 @@ PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose -
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race e2e cluster drill soak browser postgres bench rival haproxy eval lint fmt
+.PHONY: help run build test race e2e cluster drill soak browser postgres bench rival haproxy eval lint alerts fmt
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
 	$(GO) vet -tags 'e2e cluster browser' ./...
 	@test -z "$$($(GO) fix -diff ./... 2>&1)" || { $(GO) fix -diff ./...; echo 'run: go fix ./...'; exit 1; }
 	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e cluster browser' ./...
+
+alerts: ## The rules for Prometheus, by its own parser and engine (pinned in .ci/prom).
+	$(GO) run -C .ci/prom . $(CURDIR)/deploy/prometheus/alerts_test.yml
 
 fmt: ## Format.
 	gofmt -w .

@@ -47,7 +47,7 @@ func (c *checkCmd) Run(ctx context.Context, out io.Writer) error {
 			faults = append(faults, reachVendor(ctx, v))
 		}
 	}
-	faults = append(faults, reachCarrier(ctx, r))
+	faults = append(faults, reachCarrier(ctx, r), checkAlertHooks(r))
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/metrics"
+	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -21,7 +22,7 @@ const rulesTry = 2 * time.Second
 // openMember opens one process of a cluster: NATS, the database and the vendors are
 // others' business, and may come later than this process.
 func openMember(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, log: s.logger(), metrics: metrics.New()}
+	n := &node{settings: s, log: s.logger(), metrics: metrics.New(), tally: pulse.NewTally()}
 	n.waits = &waits{log: n.log}
 	defer func() {
 		if err != nil {
@@ -56,7 +57,7 @@ func (n *node) openRoles(ctx context.Context) (err error) {
 		if n.fleet, err = openRemoteFleet(n.engine.rules, os.Getenv); err != nil {
 			return err
 		}
-		n.fleet.metrics = n.metrics
+		n.fleet.metrics, n.fleet.tally = n.metrics, n.tally
 	}
 	if n.roles.dispatcher || n.roles.api {
 		if n.line, err = newLine(n.engine.queue, n.live, n.fleet, false, n.lanes.State, n.log); err != nil {

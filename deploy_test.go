@@ -35,7 +35,7 @@ func TestTheComposeFileHasEveryRole(t *testing.T) {
 	if err := yaml.Unmarshal(raw, &c); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"api", "dispatcher", "recorder", "sim", "nats-1", "nats-2", "nats-3", "postgres"} {
+	for _, name := range []string{"api", "dispatcher", "recorder", "sim", "nats-1", "nats-2", "nats-3", "postgres", "prometheus", "grafana"} {
 		s, found := c.Services[name]
 		if !found || s.Image == "" || len(s.HealthCheck) == 0 {
 			t.Errorf("service %s is %+v, want an image and a health check", name, s)

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/gate"
 	"sluice/internal/llm"
 	"sluice/internal/metrics"
+	"sluice/internal/pulse"
 	"sluice/internal/rules"
 	"sluice/internal/sim"
 )
@@ -31,8 +32,9 @@ type fleet struct {
 	shop  *sim.Server // the demo shop alone; nil: none, or beside the simulated vendors
 	reach reach
 	dial  dialer
-	// metrics counts calls. It is set before the first one, or stays nil: nobody counts.
+	// metrics and tally count calls. They are set before the first one, or stay nil: nobody counts.
 	metrics *metrics.Metrics
+	tally   *pulse.Tally
 
 	mu      sync.Mutex              // guards the rest
 	spreads map[string]*gate.Spread // of every vendor there ever was: one that comes back has its counts

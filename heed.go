@@ -81,6 +81,7 @@ func (s steered) States(context.Context) (map[string]api.VendorState, error) {
 	if err != nil {
 		return nil, err
 	}
+	demands, _ := s.member.Demands() // as of the same word of the controller, or nobody knows
 	all := map[string]api.VendorState{}
 	for name, v := range told {
 		s := api.VendorState{InUse: v.InUse, Limit: v.Limit, Breaker: string(v.State)}
@@ -88,6 +89,7 @@ func (s steered) States(context.Context) (map[string]api.VendorState, error) {
 			until := time.Now().Add(pause).UTC().Truncate(time.Second)
 			s.PausedUntil = &until
 		}
+		s.Demand = demand(&v, demands[name])
 		all[name] = s
 	}
 	return all, nil

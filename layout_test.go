@@ -16,7 +16,7 @@ import (
 // dispatcher, worker) never import one another; main joins them.
 var mayImport = map[string][]string{
 	"":                           {"*"},
-	"api":                        {"internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/password", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
+	"api":                        {"internal/alert", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/mask", "internal/password", "internal/pulse", "internal/queue", "internal/rules", "internal/sms", "internal/tool", "internal/trace", "web"},
 	"dispatcher":                 {"internal/chat", "internal/gate", "internal/llm", "internal/queue", "internal/trace", "internal/valve"},
 	"worker":                     {"internal/cache", "internal/chat", "internal/faq", "internal/hook", "internal/knowledge", "internal/llm", "internal/mask", "internal/sms", "internal/tool", "internal/trace", "internal/vector"},
 	"internal/chat":              {},
@@ -27,6 +27,8 @@ var mayImport = map[string][]string{
 	"internal/llm":               {"internal/chat"},
 	"internal/tool":              {"internal/chat", "internal/gate", "internal/trace"},
 	"internal/hook":              {},
+	"internal/alert":             {},
+	"internal/bell":              {"internal/alert", "internal/hook", "internal/queue"},
 	"internal/sms":               {"internal/chat"},
 	"internal/intent":            {"internal/chat"},
 	"internal/entity":            {"internal/chat"},
@@ -40,6 +42,7 @@ var mayImport = map[string][]string{
 	"internal/rules":             {"internal/chat"},
 	"internal/valve":             {"internal/chat"},
 	"internal/control":           {"internal/chat", "internal/gate", "internal/queue", "internal/valve"},
+	"internal/pulse":             {"internal/chat", "internal/queue"},
 	"internal/record":            {"internal/chat", "internal/ledger", "internal/queue"},
 	"internal/ledger":            {"internal/chat", "migrations"},
 	"internal/ledger/ledgertest": {"internal/ledger", "internal/pgchild"},
@@ -54,9 +57,10 @@ var mayImport = map[string][]string{
 	"internal/drill": {
 		"internal/chat", "internal/ledger", "internal/llm", "internal/load", "internal/pgchild", "internal/report", "internal/rules", "internal/sim",
 	},
-	"migrations":   {},
-	"web":          {},
-	"internal/e2e": {},
+	"internal/badnet": {},
+	"migrations":      {},
+	"web":             {},
+	"internal/e2e":    {},
 }
 
 // TestTheHouseKeepsItsImportTable reads every file that ships. Test files may import

@@ -270,13 +270,17 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 		Node: n.live.name, Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
 	})
 	n.live.lanes = n.lanes
-	return err
+	if err != nil {
+		return err
+	}
+	return n.openAlerts()
 }
 
 // steering are the stages that follow the operators' words. They run while messages are
 // taken in and answered.
 func (n *node) steering() []stage {
 	stages := []stage{
+		{name: "alerts", run: n.bell.Run},
 		{name: "lanes", run: n.lanes.Run, ready: n.lanes.Ready()},
 		{name: "rules", run: n.live.run},
 	}

@@ -20,8 +20,9 @@ import (
 
 // loadCmd puts bounded load on a running instance.
 type loadCmd struct {
-	Burst burstCmd `cmd:"" help:"Many tickets at once, from several tenants with a mix of lanes."`
-	Ramp  rampCmd  `cmd:"" help:"More and more calls at once against a vendor, to find its limits; the default is a simulated one."`
+	Burst   burstCmd   `cmd:"" help:"Many tickets at once, from several tenants with a mix of lanes."`
+	Sockets socketsCmd `cmd:"" help:"Many chat sockets that talk now and then; the default is a private instance."`
+	Ramp    rampCmd    `cmd:"" help:"More and more calls at once against a vendor, to find its limits; the default is a simulated one."`
 }
 
 type burstCmd struct {
@@ -66,36 +67,52 @@ func (c *burstCmd) target(ctx context.Context) (load.Target, error) {
 	if err := c.call(ctx, http.MethodGet, "/instance", nil, &i); err != nil {
 		return load.Target{}, err
 	}
-	if c.Tenants < 1 || c.Tenants > 100 {
-		return load.Target{}, fmt.Errorf("--tenants must be 1 to 100, is %d", c.Tenants)
+	if err := checkTenants(c.Tenants); err != nil {
+		return load.Target{}, err
 	}
 	t := load.Target{BaseURL: i.BaseURL, Control: i.Control, Limits: i.Limits, Quotas: i.Quotas}
-	var there []api.TenantInfo
-	if err := c.call(ctx, http.MethodGet, "/tenants", nil, &there); err != nil {
+	keys, err := c.loadTenants(ctx, "load", c.Tenants)
+	if err != nil {
 		return load.Target{}, err
+	}
+	for _, k := range keys {
+		t.Keys = append(t.Keys, k.Secret)
+	}
+	return t, nil
+}
+
+func checkTenants(n int) error {
+	if n < 1 || n > 100 {
+		return fmt.Errorf("--tenants must be 1 to 100, is %d", n)
+	}
+	return nil
+}
+
+// loadTenants returns new keys of the first tenants of a name, and adds those that no
+// earlier run added; the pages of origins may open their sockets.
+func (w where) loadTenants(ctx context.Context, name string, n int, origins ...string) (all []api.TenantKeys, err error) {
+	var there []api.TenantInfo
+	if err := w.call(ctx, http.MethodGet, "/tenants", nil, &there); err != nil {
+		return nil, err
 	}
 	known := map[string]bool{}
 	for _, info := range there {
 		known[info.Name] = true
 	}
-	for n := range c.Tenants {
-		keys, err := c.tenant(ctx, fmt.Sprintf("load-%d", n+1), known)
-		if err != nil {
-			return load.Target{}, err
+	for i := range n {
+		var keys api.TenantKeys
+		name := fmt.Sprintf("%s-%d", name, i+1)
+		if known[name] {
+			err = w.call(ctx, http.MethodPost, "/tenants/"+name+"/keys", nil, &keys)
+		} else {
+			err = w.call(ctx, http.MethodPost, "/tenants", map[string]any{"name": name, "lane": "high", "origins": origins}, &keys)
 		}
-		t.Keys = append(t.Keys, keys.Secret)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keys)
 	}
-	return t, nil
-}
-
-// tenant adds a load tenant, or renews the keys of one that an earlier run added.
-func (c *burstCmd) tenant(ctx context.Context, name string, known map[string]bool) (keys api.TenantKeys, err error) {
-	if known[name] {
-		err = c.call(ctx, http.MethodPost, "/tenants/"+name+"/keys", nil, &keys)
-		return keys, err
-	}
-	err = c.call(ctx, http.MethodPost, "/tenants", map[string]string{"name": name, "lane": "high"}, &keys)
-	return keys, err
+	return all, nil
 }
 
 // progress is shown on standard error.

@@ -14,7 +14,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/api"
+	"sluice/internal/alert"
+	"sluice/internal/bell"
 	"sluice/internal/metrics"
+	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/reading"
 	"sluice/internal/record"
@@ -81,6 +84,9 @@ type node struct {
 	fleet    *fleet // nil: not a dispatcher
 	line     *line  // nil: only a recorder
 	metrics  *metrics.Metrics
+	tally    *pulse.Tally
+	refusals alert.Tally
+	bell     *bell.Bell
 	owed     owedCount
 	database *database // nil: only a dispatcher
 	api      *api.API  // nil: not an api
@@ -92,7 +98,7 @@ type node struct {
 
 // openNode opens everything that a fault can be found in before anything runs.
 func openNode(ctx context.Context, s settings) (_ *node, err error) {
-	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger(), metrics: metrics.New()}
+	n := &node{settings: s, roles: roles{api: true, dispatcher: true, recorder: true}, log: s.logger(), metrics: metrics.New(), tally: pulse.NewTally()}
 	defer func() {
 		if err != nil {
 			n.close()
@@ -120,7 +126,7 @@ func openNode(ctx context.Context, s settings) (_ *node, err error) {
 	if n.fleet, err = openFleet(ctx, n.engine.rules, os.Getenv); err != nil {
 		return nil, err
 	}
-	n.fleet.metrics = n.metrics
+	n.fleet.metrics, n.fleet.tally = n.metrics, n.tally
 	if n.line, err = newLine(n.engine.queue, n.live, n.fleet, true, n.lanes.State, n.log); err != nil {
 		return nil, err
 	}
@@ -146,7 +152,7 @@ func (n *node) openAPI() (err error) {
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
 		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
-		Metrics: n.metrics.Handler(), Refused: n.metrics.Refused, Log: n.log,
+		Metrics: n.metrics.Handler(), Refused: n.refused, Board: n.board(), Owed: n.owedNow, Alerts: n.bell, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err
 }
@@ -198,6 +204,7 @@ func (n *node) pipeline() pipeline {
 	n.ready = make(chan struct{})
 	n.metrics.Stand(n.standing)
 	n.engine.queue.OnText(n.metrics.Texted)
+	n.engine.queue.OnFlow(n.tally.Entered, n.tally.Ended)
 	var stages []stage
 	if n.roles.api {
 		stages = append(stages, stage{name: "intake", run: n.leave})
@@ -225,7 +232,7 @@ func (n *node) pipeline() pipeline {
 		recorder := record.New(n.engine.queue, n.database.ledger, keep, n.log)
 		stages = append(stages, stage{name: "recorder", run: recorder.Run})
 	}
-	stages = append(stages, n.steering()...)
+	stages = append(append(stages, n.beater()), n.steering()...)
 	if n.database != nil {
 		stages = append(stages, stage{name: "database", run: n.database.run})
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/alert"
 	"sluice/internal/cache"
 	"sluice/internal/chat"
 	"sluice/internal/gate"
@@ -36,11 +37,25 @@ func (n *node) standing(ctx context.Context) metrics.Standing {
 	if all, err := n.processes(ctx); err == nil {
 		s.Nodes = &all
 	}
-	s.Promises = n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
-		_, counts, err := q.Owings(ctx, "", 0)
+	if state, err := n.bell.State(ctx); err == nil {
+		s.Alerts = map[metrics.Alert]int{}
+		for _, name := range alert.Names() {
+			s.Alerts[metrics.Alert{Name: string(name), Severity: string(name.Severity())}] = state.Count(name)
+		}
+	}
+	s.Promises = n.owedNow(ctx)
+	return s
+}
+
+// owedNow counts the promises, or returns what was counted within the last minute.
+func (n *node) owedNow(ctx context.Context) map[chat.PromiseStatus]int {
+	return n.owed.count(ctx, func(ctx context.Context) (map[chat.PromiseStatus]int, error) {
+		_, counts, err := n.engine.queue.Owings(ctx, "", 0)
+		if err == nil {
+			counts[chat.PromiseBroken] += 0 // none is a count too: an alert goes by its rise
+		}
 		return counts, err
 	})
-	return s
 }
 
 // fills returns how full the lanes are.
@@ -51,9 +66,12 @@ func (n *node) fills(ctx context.Context) map[chat.Lane]metrics.Lane {
 		if err != nil {
 			continue
 		}
-		l := metrics.Lane{Depth: f.Depth, Bound: f.Bound}
+		l := metrics.Lane{Depth: f.Depth, Bound: f.Bound, MaxWait: n.live.rules().Lanes[lane].MaxWait}
 		if !f.Oldest.IsZero() {
 			l.Oldest = now.Sub(f.Oldest)
+		}
+		if l.Longest, err = n.longestWait(ctx, lane, now); err != nil {
+			continue
 		}
 		all[lane] = l
 	}
@@ -72,10 +90,7 @@ func (n *node) stand(s *metrics.Standing) {
 			s.Vendors[name] = a
 		}
 	}
-	level := 0
-	for _, l := range n.line.member.Levels() {
-		level = max(level, l)
-	}
+	level := n.level()
 	s.Level = &level
 	if n.fleet != nil {
 		s.Endpoints = n.fleet.inFlight(n.live.rules())

@@ -29,10 +29,12 @@ func (f *fleet) watch(v rules.Vendor) func(context.Context) (context.Context, fu
 		return ctx, func(resp *llms.ContentResponse, err error) (got gate.Verdict) {
 			var usage llm.Usage
 			defer func() {
+				took := time.Since(begun)
 				f.metrics.Called(v.Name, metrics.Call{
-					Outcome: string(got.Outcome), Took: time.Since(begun), FirstToken: got.FirstToken,
+					Outcome: string(got.Outcome), Took: took, FirstToken: got.FirstToken,
 					Prompt: usage.PromptTokens, Completion: usage.CompletionTokens,
 				})
+				f.tally.Called(v.Name, took, got.Outcome == gate.Throttled, usage.PromptTokens+usage.CompletionTokens)
 				trace.Finish(span, string(got.Outcome), err != nil,
 					attribute.Int("gen_ai.usage.input_tokens", usage.PromptTokens), attribute.Int("gen_ai.usage.output_tokens", usage.CompletionTokens),
 					attribute.Int64("sluice.first_token_ms", got.FirstToken.Milliseconds()))

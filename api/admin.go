@@ -35,6 +35,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerOperators(api)
 	a.registerPassword(api)
 	a.registerOverview(api)
+	a.registerStream(api)
 	a.registerLanes(api)
 	a.registerRules(api)
 	a.registerRulesCheck(api)
@@ -56,6 +57,7 @@ func (a *API) registerAdmin(api huma.API) {
 	a.registerTenants(api)
 	a.registerAudit(api)
 	a.registerAuditExport(api)
+	a.registerAlerts(api)
 }
 
 // manage registers an operator's call. Its path is below adminPath; its middlewares run

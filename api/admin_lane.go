@@ -32,6 +32,7 @@ type Lane struct {
 	Waiting     *int           `json:"waiting,omitempty" doc:"of the depth: no vendor works on them; left out where nobody knows"`
 	Unconfirmed []string       `json:"unconfirmed" nullable:"false" doc:"nodes that take messages in and have not confirmed this state yet"`
 	Clearing    *Clearing      `json:"clearing,omitempty" doc:"the newest request to answer or purge what waits"`
+	LaneFlow
 }
 
 // Clearing is how far a request to end what waits in a lane has come.
@@ -146,9 +147,15 @@ func (a *API) lane(ctx context.Context, name chat.Lane, running map[chat.Lane]in
 	if err != nil {
 		return Lane{}, unavailable(err)
 	}
+	return a.laneOf(ctx, s, running)
+}
+
+// laneOf is lane for one of which is known how it stands.
+func (a *API) laneOf(ctx context.Context, s queue.LaneStanding, running map[chat.Lane]int) (Lane, error) {
+	name := s.Lane
 	l := Lane{
 		Lane: name, State: s.State, Actor: s.Actor, Reason: s.Reason, Depth: s.Depth, Bound: s.Bound,
-		Unconfirmed: s.Unconfirmed,
+		Unconfirmed: s.Unconfirmed, LaneFlow: a.laneFlow(name, s.Oldest),
 	}
 	if l.Unconfirmed == nil {
 		l.Unconfirmed = []string{}

@@ -17,6 +17,8 @@ type VendorState struct {
 	Limit       int        `json:"limit" doc:"permits, as in force now: 0 while it is paused or open, fewer after a 429 and in a ramp"`
 	Breaker     string     `json:"breaker,omitempty" doc:"closed, half-open or open"`
 	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"after a 429; closing the breaker ends the pause too"`
+	// Demand is told beside it, of vendors alone.
+	Demand VendorDemand `json:"-"`
 }
 
 // Vendors tells of the calls under way, and steers breakers by hand.
@@ -54,6 +56,7 @@ type Overview struct {
 	Dispatchers  []string          `json:"dispatchers" nullable:"false" doc:"nodes that may hold permits"`
 	Intakes      []string          `json:"intakes" nullable:"false" doc:"live nodes that take messages in"`
 	Checks       []Dependency      `json:"checks" nullable:"false" doc:"what this node works with"`
+	Life
 }
 
 type overviewOutput struct{ Body Overview }
@@ -67,8 +70,12 @@ func (a *API) registerOverview(api huma.API) {
 func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
 	o := Overview{Dispatchers: []string{}, Intakes: []string{}, Checks: ask(ctx, a.deps.Checks, a.deps.Log)}
 	running := a.running(ctx)
-	for _, name := range chat.Lanes() {
-		l, err := a.lane(ctx, name, running)
+	standings, err := a.deps.Queue.Standings(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	for _, s := range standings {
+		l, err := a.laneOf(ctx, s, running)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +86,6 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error
 	for _, level := range o.Levels {
 		o.Level = max(o.Level, level)
 	}
-	var err error
 	if o.Controller, err = a.deps.Queue.Controller(ctx); err != nil {
 		return nil, unavailable(err)
 	}
@@ -95,6 +101,7 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*overviewOutput, error
 		dispatchers = append(dispatchers, o.Controller) // a process that is alone registers nowhere
 	}
 	o.Dispatchers, o.Intakes = append(o.Dispatchers, dispatchers...), append(o.Intakes, intakes...)
+	o.Life = a.life(ctx)
 	return &overviewOutput{o}, nil
 }
 

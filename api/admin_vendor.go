@@ -25,6 +25,7 @@ type Vendor struct {
 	QPS             int          `json:"qps" doc:"0: no limit"`
 	TokensPerMinute int          `json:"tokens_per_minute" doc:"0: no limit"`
 	Now             *VendorState `json:"now,omitempty" doc:"left out where nobody knows"`
+	VendorLoad
 }
 
 type vendorsOutput struct {
@@ -95,7 +96,7 @@ func (a *API) registerVendors(api huma.API) {
 
 // vendors joins what the rules say and what the controller knows.
 func (a *API) vendors(ctx context.Context) []Vendor {
-	states := a.states(ctx)
+	states, recent := a.states(ctx), a.recent()
 	all := []Vendor{}
 	for _, v := range a.deps.Rules().Vendors {
 		one := Vendor{
@@ -105,6 +106,7 @@ func (a *API) vendors(ctx context.Context) []Vendor {
 		if s, known := states[v.Name]; known {
 			one.Now = &s
 		}
+		one.VendorLoad = a.vendorLoad(&v, states[v.Name], recent)
 		all = append(all, one)
 	}
 	return all

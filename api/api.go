@@ -16,6 +16,7 @@ import (
 	"sluice/internal/chat"
 	"sluice/internal/faq"
 	"sluice/internal/password"
+	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
 )
@@ -53,7 +54,7 @@ type Check struct {
 }
 
 // Deps is what the stage works with. Read, History, Ratings, Lanes, Store, Vendors, Knowledge, FAQ,
-// BatchEnded, Unfit and Texts may be nil, the rest may not.
+// BatchEnded, Unfit, Texts, Board, Owed and Alerts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -82,9 +83,16 @@ type Deps struct {
 	Checks []Check
 	// Metrics is the page /metrics. Nil: there is none.
 	Metrics http.Handler
-	// Refused is told of each message that is turned away for load or a limit. Nil: nobody is.
-	Refused func(tenant, code string)
-	Log     zerolog.Logger
+	// Refused is told of each message that is turned away from a lane for load or a limit.
+	// Nil: nobody is.
+	Refused func(tenant string, lane chat.Lane, code string)
+	// Board knows what all processes have counted of late. Nil: there are no charts.
+	Board *pulse.Board
+	// Owed counts the promises by how they stand, up to a minute ago. Nil: nobody does.
+	Owed func(ctx context.Context) map[chat.PromiseStatus]int
+	// Alerts knows what fires. Nil: nobody watches.
+	Alerts Alerts
+	Log    zerolog.Logger
 }
 
 // Config describes the HTTP side.
@@ -136,6 +144,7 @@ type API struct {
 	stopping chan struct{}
 	leaving  atomic.Bool
 	logins   *attempts
+	streams  *streams
 	// passwords computes the slow hashes of this process.
 	passwords *password.Hasher
 	origins   *http.CrossOriginProtection
@@ -162,6 +171,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
 	a.batches, a.bulks = newBatches(deps, a.intake), newBulks(a)
+	a.streams = newStreams(deps.Log, topic{"state", func(ctx context.Context) (any, error) { return a.state(ctx) }})
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

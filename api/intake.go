@@ -51,7 +51,7 @@ type Intake struct {
 	gate     Turnstile    // nil: every message may come in
 	lanes    *queue.Lanes // nil: every lane is open
 	crowd    *crowd
-	refused  func(tenant, code string)
+	refused  func(tenant string, lane chat.Lane, code string)
 	sessions *locks
 	draining atomic.Bool
 }
@@ -61,7 +61,7 @@ func newIntake(d Deps) *Intake {
 	in.crowd = newCrowd(func() float64 { return d.Rules().Valve.UrgentShare })
 	in.gate, _ = d.Line.(Turnstile) // the controller is behind both
 	if in.refused = d.Refused; in.refused == nil {
-		in.refused = func(string, string) {}
+		in.refused = func(string, chat.Lane, string) {}
 	}
 	return in
 }
@@ -71,9 +71,10 @@ func newIntake(d Deps) *Intake {
 // is the same and still open. A returned ticket whose Seq is 0 is accepted, but its
 // event is not in the talk log yet. Every error is a *chat.Error.
 func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup bool, err error) {
+	lane := or(m.Lane, m.Tenant.Lane)
 	defer func() {
 		if e := (*chat.Error)(nil); errors.As(err, &e) && (e.Kind == chat.Overloaded || e.Kind == chat.Transient) {
-			in.refused(m.Tenant.Name, e.Code)
+			in.refused(m.Tenant.Name, lane, e.Code)
 		}
 	}()
 	if in.draining.Load() {
@@ -90,6 +91,7 @@ func (in *Intake) Submit(ctx context.Context, m Message) (t chat.Ticket, dup boo
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	leave, open := in.enter(&t)
+	lane = t.Lane
 	if !open {
 		return in.again(ctx, m, t)
 	}

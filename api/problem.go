@@ -34,6 +34,7 @@ const (
 	codeRateLimited  = "rate_limited"
 	codeQuota        = "quota_exceeded"
 	codePolls        = "too_many_polls"
+	codeStreams      = "too_many_streams"
 	codeQueueFull    = "queue_full"
 	codeStorageFull  = "storage_full"
 	codeDraining     = "draining"

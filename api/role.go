@@ -22,6 +22,7 @@ func needs() map[string]chat.Role {
 		"admin-change-own-password": chat.Viewer,
 
 		"admin-overview": chat.Viewer,
+		"admin-stream":   chat.Viewer,
 
 		"admin-audit":        chat.Viewer,
 		"admin-export-audit": chat.Viewer,
@@ -91,6 +92,7 @@ func needs() map[string]chat.Role {
 		"admin-list-vendors":  chat.Viewer,
 		"admin-open-breaker":  chat.Operator,
 		"admin-close-breaker": chat.Operator,
+		"admin-get-valve":     chat.Viewer,
 		"admin-set-valve":     chat.Operator,
 		"admin-change-vendor": chat.Admin,
 
@@ -99,6 +101,7 @@ func needs() map[string]chat.Role {
 		"admin-close-tool-breaker": chat.Operator,
 
 		"admin-get-rules":      chat.Viewer,
+		"admin-check-rules":    chat.Viewer,
 		"admin-rules-history":  chat.Viewer,
 		"admin-put-rules":      chat.Admin,
 		"admin-rollback-rules": chat.Admin,

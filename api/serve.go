@@ -42,6 +42,13 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 	var presence sync.WaitGroup
 	presence.Go(func() { a.sockets.presence.run(hubCtx) })
 	defer presence.Wait()
+	var watching sync.WaitGroup
+	watched, blind := context.WithCancel(hubCtx)
+	watching.Go(func() { a.streams.run(watched) })
+	if a.deps.Board != nil {
+		watching.Go(func() { a.deps.Board.Run(watched, a.gauges) })
+	}
+	defer func() { blind(); watching.Wait() }()
 	var batches sync.WaitGroup
 	feeding, stopFeeding := context.WithCancel(ctx)
 	batches.Go(func() { a.batches.run(feeding) })

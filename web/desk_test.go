@@ -17,7 +17,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/rs/zerolog"
-	"golang.org/x/crypto/bcrypt"
 
 	"sluice/api"
 	"sluice/internal/chat"
@@ -26,7 +25,8 @@ import (
 )
 
 const (
-	operatorPassword = "correct horse battery"
+	operatorPassword = "correct horse"
+	operatorHash     = "$argon2id$v=19$m=19456,t=2,p=1$ieubbX0cAymMwWebZJcI4g$TNNQa7b1noM14HpTTaAXX2y0qTgr00D2fFbxKQfrEVg"
 	reason           = "because of a test"
 )
 
@@ -118,11 +118,12 @@ func newDesk(t *testing.T) *desk {
 	demo.SetKeys(keys)
 	must(t, d.queue.AddTenant(t.Context(), demo))
 	d.secret = keys.Secret
-	hash, err := bcrypt.GenerateFromPassword([]byte(operatorPassword), bcrypt.MinCost)
-	must(t, err)
-	for _, name := range []string{"anna", "berta"} {
-		must(t, d.queue.SetAdmin(t.Context(), name, string(hash)))
-	}
+	must(t, d.queue.ChangeStaff(t.Context(), func(staff *queue.Staff) error {
+		for name, role := range map[string]chat.Role{"anna": chat.Admin, "berta": chat.Admin, "carla": chat.Viewer} {
+			staff.Put(queue.NewOperator(name, role, operatorHash, time.Now()))
+		}
+		return nil
+	}))
 	d.make = func() *api.API {
 		a, err := api.New(api.Deps{
 			Queue: d.queue, Rules: d.rules, Classify: d.classify, Line: third{}, Lanes: lanes, Store: d.store, Vendors: d.brakes, Log: zerolog.Nop(),

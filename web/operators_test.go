@@ -41,6 +41,11 @@ func TestOperatorsActAndSeeItDone(t *testing.T) {
 	audited(t, d)
 	b.press("", "Log out")
 	b.see("the way in", `document.querySelector("input[name=user]")`)
+	b.enterAs(d.url+"/admin#/lanes", "carla")
+	b.view("lanes")
+	b.see("that a viewer may do nothing", `[...document.querySelectorAll("main section button")].every((e) => e.disabled && e.title === "Needs the role Operator.")`)
+	b.view("rules")
+	b.see("a form to be read", `[...document.querySelectorAll("main input")].length > 20 && [...document.querySelectorAll("main input")].every((e) => e.readOnly)`)
 	b.calm()
 }
 

@@ -229,7 +229,8 @@ func (h *holder) grant(g grant, now time.Time) {
 	delete(h.asks, g.Ask)
 	held := &holding{
 		hold: hold{
-			ID: g.ID, Vendor: g.Vendor, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model, Pool: g.Pool, Retry: w.ask.Retry,
+			ID: g.ID, Vendor: g.Vendor, Tenant: w.ask.Tenant, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model,
+			Pool: g.Pool, Retry: w.ask.Retry,
 		}, at: now, lost: make(chan struct{}),
 	}
 	h.holds[g.ID] = held
@@ -237,7 +238,7 @@ func (h *holder) grant(g grant, now time.Time) {
 		h.turns[turn{Tenant: w.ask.Tenant, Session: w.ask.Session, Ticket: w.ask.Ticket}] = g.ID
 	}
 	w.granted <- answer{Permit: gate.Permit{
-		ID: g.ID, Epoch: h.epoch, Vendor: g.Vendor, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model,
+		ID: g.ID, Epoch: h.epoch, Vendor: g.Vendor, Tenant: w.ask.Tenant, Ticket: w.ask.Ticket, Lane: w.ask.Lane, Model: w.ask.Model,
 		Pool: g.Pool, Retry: w.ask.Retry, GrantedAt: now, Lost: held.lost,
 	}}
 }

@@ -36,6 +36,7 @@ type report struct {
 type hold struct {
 	ID     uint64        `json:"id"`
 	Vendor string        `json:"vendor"`
+	Tenant string        `json:"tenant,omitempty"`
 	Ticket string        `json:"ticket"`
 	Lane   chat.Lane     `json:"lane"`
 	Model  string        `json:"model,omitempty"`
@@ -94,6 +95,7 @@ type hello struct {
 	// States is how the vendors stand; the next controller begins with it.
 	States  map[string]gate.AccountState `json:"states,omitempty"`
 	Running map[chat.Lane]int            `json:"running,omitempty"` // permits in use
+	Demands map[string]gate.Demand       `json:"demands,omitempty"`
 	// Room is when a lane that is full has a place again, where that is known.
 	Room  map[chat.Lane]time.Duration `json:"room,omitempty"`
 	Doors int                         `json:"doors,omitempty"` // nodes that take messages in

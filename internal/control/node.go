@@ -173,7 +173,7 @@ func (s *server) adopt(n *node, h hold, now time.Time) {
 	p := &held{node: n, vendor: h.Vendor, ends: now.Add(s.cfg.Hard - h.Age)}
 	s.permits[h.ID], n.permits[h.ID] = p, p
 	s.table.Adopt(gate.Permit{
-		ID: h.ID, Vendor: h.Vendor, Ticket: h.Ticket, Lane: h.Lane, Model: h.Model, Pool: h.Pool, Retry: h.Retry,
+		ID: h.ID, Vendor: h.Vendor, Tenant: h.Tenant, Ticket: h.Ticket, Lane: h.Lane, Model: h.Model, Pool: h.Pool, Retry: h.Retry,
 		GrantedAt: now.Add(-h.Age),
 	})
 	if !n.known && h.ID>>32 < s.epoch {

@@ -329,7 +329,10 @@ func (s *server) post() map[string]*mail {
 
 // hello is the sign of life to all nodes.
 func (s *server) hello(now time.Time) hello {
-	all := hello{Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}, States: s.table.States(now), Running: s.table.Running(), Levels: s.valve.Levels()}
+	all := hello{
+		Epoch: s.epoch, Node: s.cfg.Node, Behind: map[chat.Lane]place{}, States: s.table.States(now), Running: s.table.Running(),
+		Demands: s.table.Demands(), Levels: s.valve.Levels(),
+	}
 	for _, lane := range chat.Lanes() {
 		all.Behind[lane] = s.behind(lane, now)
 	}

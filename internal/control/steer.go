@@ -109,6 +109,9 @@ func (c *Controller) lookStates() (map[string]gate.AccountState, bool) {
 // Running returns how many permits each lane has in use, as the controller said last.
 func (m *Member) Running() (map[chat.Lane]int, error) {
 	told, _, err := m.latest()
+	if err == nil && told.Running == nil { // nothing runs, which is something to know
+		return map[chat.Lane]int{}, nil
+	}
 	return told.Running, err
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"sluice/internal/badnet"
 )
 
 // seen is an event as a tab showed it.
@@ -57,8 +59,8 @@ func TestABadNetworkLosesAndDoublesNothing(t *testing.T) {
 	i := start(t, setup{rules: patientRules, env: []string{"SLUICE_DATABASE_URL="}})
 	await(t, time.Minute, "the database is ready", func() bool { return i.database() == "ready" })
 	i.behave(map[string]any{"first_token": map[string]any{"kind": "fixed", "mean": "50ms"}, "call": map[string]any{"kind": "fixed", "mean": "250ms"}})
-	p := startProxy(t, i.base)
-	cmd := exec.CommandContext(t.Context(), node, "testdata/chaos.mjs", connectionModule(t), "ws://"+p.listen.Addr().String()+"/v1/chat", publishableKey,
+	p := badnet.Start(t, i.base, 4*time.Second)
+	cmd := exec.CommandContext(t.Context(), node, "testdata/chaos.mjs", connectionModule(t), "ws://"+p.Addr()+"/v1/chat", publishableKey,
 		strconv.Itoa(conversations), strconv.Itoa(messages), "50", strconv.FormatInt(limit.Milliseconds(), 10))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -82,7 +84,7 @@ func TestABadNetworkLosesAndDoublesNothing(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("driver: %v", err)
 	}
-	p.stop()
+	p.Stop()
 	if len(all) != conversations {
 		t.Fatalf("%d conversations, want %d", len(all), conversations)
 	}
@@ -91,7 +93,7 @@ func TestABadNetworkLosesAndDoublesNothing(t *testing.T) {
 		cuts += c.Cuts
 		i.checkConversation(c, messages)
 	}
-	t.Logf("%d conversations of %d messages, %d lost connections: %v", conversations, messages, cuts, p.tally)
+	t.Logf("%d conversations of %d messages, %d lost connections: %v", conversations, messages, cuts, p.Faults())
 	i.checkLedger(all, messages)
 	i.stop()
 }

@@ -87,6 +87,7 @@ type Permit struct {
 	ID        uint64
 	Epoch     uint64 // of the controller that granted it
 	Vendor    string
+	Tenant    string
 	Ticket    string
 	Lane      chat.Lane
 	Model     string

@@ -210,7 +210,7 @@ func (r *reference) grants(now time.Time) []Grant {
 		r.leave(c.ID)
 		r.last++
 		p := Permit{
-			ID: r.last, Vendor: c.vendor, Ticket: c.Ticket, Lane: c.Lane, Model: c.Model, Pool: c.pool, GrantedAt: now,
+			ID: r.last, Vendor: c.vendor, Tenant: c.Tenant, Ticket: c.Ticket, Lane: c.Lane, Model: c.Model, Pool: c.pool, GrantedAt: now,
 		}
 		r.held[p.ID] = p
 		if c.needsTurn() {

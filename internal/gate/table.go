@@ -179,7 +179,7 @@ func (t *Table) Retry(a Ask, now time.Time) (Grant, error) {
 func (t *Table) give(a *Ask, vendor string, pool Pool, now time.Time) Permit {
 	t.last++
 	p := Permit{
-		ID: t.last, Vendor: vendor, Ticket: a.Ticket, Lane: a.Lane, Model: a.Model, Pool: pool, Retry: a.Retry, GrantedAt: now,
+		ID: t.last, Vendor: vendor, Tenant: a.Tenant, Ticket: a.Ticket, Lane: a.Lane, Model: a.Model, Pool: pool, Retry: a.Retry, GrantedAt: now,
 	}
 	t.permits[p.ID] = p
 	t.accounts[vendor].take(p, a.Tokens, now)

@@ -101,24 +101,31 @@ func (a Answer) Away() bool {
 
 // Send makes one try at now, signed for it.
 func (s *Sender) Send(ctx context.Context, m Message, now time.Time) Answer {
-	if private := s.cfg.Private(); s.private.Swap(private) != private {
-		s.client.CloseIdleConnections() // made under another rule
-	}
 	req, err := s.request(ctx, m, now)
 	if err != nil {
 		return Answer{Fault: err.Error()}
 	}
+	a, _ := s.Do(req, now)
+	return a
+}
+
+// Do makes one try of a request that has a form of its own. It returns up to 4 KiB of what
+// was answered too.
+func (s *Sender) Do(req *http.Request, now time.Time) (Answer, []byte) {
+	if private := s.cfg.Private(); s.private.Swap(private) != private {
+		s.client.CloseIdleConnections() // made under another rule
+	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		return Answer{Fault: faultOf(err)}
+		return Answer{Fault: faultOf(err)}, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // one that breaks off says what it said
 	a := Answer{Status: res.StatusCode, RetryAfter: retryAfter(res.Header.Get("Retry-After"), now)}
 	if !a.Delivered() {
 		a.Fault = "answered " + strconv.Itoa(res.StatusCode)
 	}
-	return a
+	return a, body
 }
 
 func (s *Sender) request(ctx context.Context, m Message, now time.Time) (*http.Request, error) {

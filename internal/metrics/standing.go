@@ -27,6 +27,7 @@ type Standing struct {
 	RecorderLag *time.Duration
 	Nodes       *int
 	Caches      map[string]map[string]uint64 // cache → result → how often, of this process
+	Alerts      map[Alert]int                // how many of each fire
 	Probes      map[string]map[string]uint64 // vendor or tool → outcome → how often
 }
 
@@ -34,7 +35,12 @@ type Standing struct {
 type Lane struct {
 	Depth, Bound int
 	Oldest       time.Duration // how long its oldest ticket has been there; 0: it is empty
+	Longest      time.Duration // the longest wait for somebody to take a ticket
+	MaxWait      time.Duration // that the rules allow
 }
+
+// Alert is a kind of alert.
+type Alert struct{ Name, Severity string }
 
 // Account is how a vendor or a tool stands.
 type Account struct {
@@ -60,6 +66,8 @@ var (
 	laneDepth   = desc("sluice_lane_depth", "Tickets accepted and not ended.", "lane")
 	laneBound   = desc("sluice_lane_bound", "Most tickets that the lane holds.", "lane")
 	laneOldest  = desc("sluice_lane_oldest_seconds", "How long the oldest ticket of the lane has been in it.", "lane")
+	laneWaiting = desc("sluice_lane_waiting_seconds", "The longest wait of the lane for somebody to take a ticket.", "lane")
+	laneMaxWait = desc("sluice_lane_max_wait_seconds", "The longest wait that the rules allow.", "lane")
 	inUse       = desc("sluice_permits_in_use", "Permits in use.", "vendor")
 	limit       = desc("sluice_permits_limit", "Permits that may be in use now.", "vendor")
 	breaker     = desc("sluice_breaker_state", "Breaker of a vendor or tool: 0 closed, 1 half-open, 2 open.", "name")
@@ -70,6 +78,7 @@ var (
 	promises    = desc("sluice_promises", "Promises by state, of the last 90 days.", "status")
 	recorderLag = desc("sluice_recorder_lag_seconds", "Age of the oldest event or ended ticket that is not in the ledger yet.")
 	nodes       = desc("sluice_nodes", "Processes that take messages in or hold permits.")
+	alerts      = desc("sluice_alerts_firing", "Alerts that fire.", "name", "severity")
 	caches      = desc("sluice_cache_total", "Look-ups in a cache of this process.", "cache", "result")
 	probes      = desc("sluice_probes_total", "Probes of half-open breakers, counted by the controller.", "name", "outcome")
 )
@@ -77,7 +86,7 @@ var (
 // Describe implements prometheus.Collector.
 func (s standing) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		laneDepth, laneBound, laneOldest, inUse, limit, breaker, endpoint, level, sockets, deadLetters, promises, recorderLag, nodes, caches, probes,
+		laneDepth, laneBound, laneOldest, laneWaiting, laneMaxWait, inUse, limit, breaker, endpoint, level, sockets, deadLetters, promises, recorderLag, nodes, alerts, caches, probes,
 	} {
 		to <- d
 	}
@@ -95,6 +104,8 @@ func (s standing) Collect(to chan<- prometheus.Metric) {
 		gauge(laneDepth, float64(l.Depth), string(lane))
 		gauge(laneBound, float64(l.Bound), string(lane))
 		gauge(laneOldest, l.Oldest.Seconds(), string(lane))
+		gauge(laneWaiting, l.Longest.Seconds(), string(lane))
+		gauge(laneMaxWait, l.MaxWait.Seconds(), string(lane))
 	}
 	for vendor, a := range now.Vendors {
 		gauge(inUse, float64(a.InUse), vendor)
@@ -116,6 +127,9 @@ func (s standing) Collect(to chan<- prometheus.Metric) {
 	}
 	for status, n := range now.Promises {
 		gauge(promises, float64(n), string(status))
+	}
+	for a, n := range now.Alerts {
+		gauge(alerts, float64(n), a.Name, a.Severity)
 	}
 	if now.RecorderLag != nil {
 		gauge(recorderLag, now.RecorderLag.Seconds())

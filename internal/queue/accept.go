@@ -126,6 +126,9 @@ func (q *Queue) enter(ctx context.Context, s Stored) (chat.Ticket, bool, error) 
 		return s.Ticket, false, err
 	}
 	s.LaneSeq = seq
+	if !dup {
+		q.flow.enter(&s.Ticket)
+	}
 	// The message is accepted: from here on the caller gets its ticket, whatever happens.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

@@ -171,6 +171,7 @@ func (q *Queue) endWaiting(ctx context.Context, c *Clearing, p placed, answer fu
 		if err != nil {
 			return goneBefore, err
 		}
+		q.flow.end(&done.Ticket)
 		q.nudge(p.ID)
 		// The end is written: a process that stops must not keep it from being told.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)

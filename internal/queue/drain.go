@@ -33,46 +33,77 @@ type emptied struct {
 type LaneStanding struct {
 	Lane chat.Lane
 	LaneOrder
-	Depth       int      // accepted and not ended
-	Bound       int      // in force now
-	Unconfirmed []string // live nodes that put messages into lanes and do not obey the order yet
+	Depth       int       // accepted and not ended
+	Bound       int       // in force now
+	Oldest      time.Time // when its oldest ticket was accepted; zero: it is empty
+	Unconfirmed []string  // live nodes that put messages into lanes and do not obey the order yet
 }
 
 // Standing tells how a lane stands. Its State is LaneDrained if the lane drains, every
 // live node has confirmed that it takes nothing more in, the stream is empty, and no
 // ticket of the lane was found open since the last message left it.
 func (q *Queue) Standing(ctx context.Context, lane chat.Lane) (LaneStanding, error) {
-	s := LaneStanding{Lane: lane}
-	var err error
-	// The order first: a node that is not there yet will read it.
-	if s.LaneOrder, err = q.LaneOrder(ctx, lane); err != nil {
-		return s, err
+	all, err := q.standings(ctx, lane)
+	if err != nil {
+		return LaneStanding{Lane: lane}, err
+	}
+	return all[0], nil
+}
+
+// Standings tells how all lanes stand, and asks for the nodes that confirm once.
+func (q *Queue) Standings(ctx context.Context) ([]LaneStanding, error) {
+	return q.standings(ctx, chat.Lanes()...)
+}
+
+func (q *Queue) standings(ctx context.Context, lanes ...chat.Lane) (all []LaneStanding, err error) {
+	// The orders first: a node that is not there yet will read them.
+	for _, lane := range lanes {
+		s := LaneStanding{Lane: lane}
+		if s.LaneOrder, err = q.LaneOrder(ctx, lane); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
 	}
 	for _, prefix := range []string{intakePrefix, innerPrefix} {
 		nodes, err := q.intakes(ctx, prefix)
 		if err != nil {
-			return s, err
+			return nil, err
 		}
 		for node, c := range nodes {
-			if c[lane] < s.Rev {
-				s.Unconfirmed = append(s.Unconfirmed, node)
+			for i := range all {
+				if s := &all[i]; c[s.Lane] < s.Rev {
+					s.Unconfirmed = append(s.Unconfirmed, node)
+				}
 			}
 		}
 	}
+	for i := range all {
+		if err := q.stand(ctx, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// stand reads how full a lane is, and whether it has drained.
+func (q *Queue) stand(ctx context.Context, s *LaneStanding) error {
 	slices.Sort(s.Unconfirmed)
-	info, err := q.lanes[lane].Info(ctx)
+	info, err := q.lanes[s.Lane].Info(ctx)
 	if err != nil {
-		return s, fmt.Errorf("read depth of %s: %w", lane, err)
+		return fmt.Errorf("read depth of %s: %w", s.Lane, err)
 	}
 	s.Depth, s.Bound = int(info.State.Msgs), int(info.Config.MaxMsgs)
-	if s.State != chat.LaneDraining || s.Depth > 0 || len(s.Unconfirmed) > 0 {
-		return s, nil
+	if s.Depth > 0 {
+		s.Oldest = info.State.FirstTime
 	}
-	found, err := q.emptied(ctx, lane)
+	if s.State != chat.LaneDraining || s.Depth > 0 || len(s.Unconfirmed) > 0 {
+		return nil
+	}
+	found, err := q.emptied(ctx, s.Lane)
 	if err == nil && found == (emptied{Order: s.Rev, Last: info.State.LastSeq}) {
 		s.State = chat.LaneDrained
 	}
-	return s, err
+	return err
 }
 
 // Intakes returns the live nodes that take messages in.

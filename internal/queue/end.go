@@ -27,6 +27,7 @@ func (q *Queue) End(ctx context.Context, j *Job, s Stored) (Stored, error) {
 	if err != nil {
 		return s, err
 	}
+	q.flow.end(&done.Ticket)
 	return q.completed(ctx, endSteps, done, j)
 }
 
@@ -53,6 +54,7 @@ func (q *Queue) Cancel(ctx context.Context, id string, reason chat.Reason, now t
 		if err != nil {
 			return s.Ticket, err
 		}
+		q.flow.end(&done.Ticket)
 		q.nudge(id)
 		// The end is written: a caller who leaves must not keep it from being told.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)

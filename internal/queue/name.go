@@ -30,6 +30,7 @@ const (
 	promiseBucket  = "promises"
 	answerBucket   = "answers"
 	hookBucket     = "webhooks"
+	alertBucket    = "alerts"
 
 	suppressionBucket = "suppressions"
 	textBucket        = "texts"

@@ -87,11 +87,13 @@ type Queue struct {
 	kept      jetstream.Stream // promises that are open no more
 	outbox    jetstream.Stream
 	texted    func(*chat.Notice) // nil: nobody is told
+	flow      flow
 	batches   jetstream.KeyValue
 	spool     jetstream.Stream // lines of batches that have no ticket yet
 	marks     marks
 	answers   jetstream.KeyValue
 	hooks     jetstream.KeyValue
+	alerts    jetstream.KeyValue
 
 	suppressions jetstream.KeyValue
 	texts        jetstream.KeyValue // how many went out
@@ -212,6 +214,7 @@ func (q *Queue) openBuckets(ctx context.Context) error {
 		{&q.texts, jetstream.KeyValueConfig{Bucket: textBucket, TTL: keepTexts}},
 		{&q.knowledge, jetstream.KeyValueConfig{Bucket: knowledgeBucket, History: KeepVersions}},
 		{&q.documents, jetstream.KeyValueConfig{Bucket: documentBucket, LimitMarkerTTL: time.Minute}},
+		{&q.alerts, jetstream.KeyValueConfig{Bucket: alertBucket, LimitMarkerTTL: time.Minute}},
 		{&q.faq, jetstream.KeyValueConfig{Bucket: faqBucket, LimitMarkerTTL: time.Minute}},
 		{&q.vectors, jetstream.KeyValueConfig{Bucket: vectorBucket, LimitMarkerTTL: time.Minute}},
 		{&q.bulks, jetstream.KeyValueConfig{Bucket: bulkBucket, LimitMarkerTTL: time.Minute}},

@@ -119,12 +119,14 @@ func (q *Queue) last(ctx context.Context, filter string) (*chat.Event, uint64, e
 // most limit of them, and the seq of the session's head. ok is false when events
 // after that seq have expired already, and when the session never came that far.
 func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64, limit int) (events []chat.Event, head uint64, ok bool, err error) {
-	newest, at, err := q.last(ctx, talkFilter(tenant, session))
-	if err != nil {
-		return nil, 0, false, err
-	}
+	// The record first: one that is newer than the look at the log may know of a first event
+	// that was not there yet, and would make an empty log look like one that has expired.
 	rec, err := q.Session(ctx, tenant, session)
 	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, 0, false, err
+	}
+	newest, at, err := q.last(ctx, talkFilter(tenant, session))
+	if err != nil {
 		return nil, 0, false, err
 	}
 	if newest == nil {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,31 @@ func TestASessionNeverTouchesAnother(t *testing.T) {
 		w.wantSeqs("s2", 0, 1)
 		if events, _, _, err := w.Events(t.Context(), "another", "s", 0, 9); err != nil || len(events) != 1 || events[0].Ticket != other.ID {
 			t.Errorf("the other tenant's events = %v, %v", events, err)
+		}
+	})
+}
+
+// TestAnEmptyLogThatFillsHasNotExpired reads sessions without a pause while their first
+// event is written.
+func TestAnEmptyLogThatFillsHasNotExpired(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, w *world) {
+		for n := range 40 {
+			session := fmt.Sprint("s", n)
+			var reader sync.WaitGroup
+			reader.Go(func() {
+				for {
+					events, head, ok, err := w.Events(t.Context(), "demo", session, 0, 9)
+					if err != nil || !ok {
+						t.Errorf("session %s: %d events, head %d, whole %t, %v", session, len(events), head, ok, err)
+						return
+					}
+					if len(events) > 0 {
+						return
+					}
+				}
+			})
+			w.accept(message(session, "hello"))
+			reader.Wait()
 		}
 	})
 }

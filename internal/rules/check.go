@@ -27,6 +27,7 @@ func (d *document) check(r *Rules) {
 	d.checkSMS(r.SMS)
 	d.checkSockets(r.Sockets)
 	d.checkWebhooks(r.Webhooks)
+	d.checkAlerts(r.Alerts)
 	d.span("retention.tickets", r.Retention.Tickets, hour, 0)
 	d.span("retention.events", r.Retention.Events, hour, 0)
 	d.count("max_deliver", r.MaxDeliver, 1, 100)

@@ -51,6 +51,7 @@ func builtin() *Rules {
 		},
 		SMS:        SMS{Provider: "outbox", PerNumberPerDay: 10, PerTenantPerDay: 1000, Countries: []string{"CN", "US"}},
 		Sockets:    DefaultSockets(),
+		Alerts:     DefaultAlerts(),
 		Retention:  Retention{Tickets: 90 * day, Events: 7 * day},
 		MaxDeliver: 5,
 		Replicas:   1,
@@ -71,6 +72,8 @@ func blank(t reflect.Type) reflect.Value {
 		p.Weight, p.Language = 1, chat.English
 	case *QuietHours:
 		p.Zone = "UTC"
+	case *AlertWebhook:
+		p.Lang = chat.English
 	}
 	return v
 }

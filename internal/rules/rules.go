@@ -29,6 +29,7 @@ type Rules struct {
 	SMS       SMS       `yaml:"sms"`
 	Sockets   Sockets   `yaml:"sockets"`
 	Webhooks  Webhooks  `yaml:"webhooks"` // what is sent to tenants' own servers
+	Alerts    Alerts    `yaml:"alerts"`   // what is wrong enough to tell, and whom
 	Retention Retention `yaml:"retention"`
 	// MaxDeliver is how often a job may be taken without coming to an end, 1 to 100. Then
 	// it is answered by the template and kept as a dead letter. Defaults to 5.

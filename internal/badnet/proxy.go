@@ -1,9 +1,9 @@
-//go:build e2e
-
-package e2e
+package badnet
 
 import (
 	"bytes"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -12,31 +12,34 @@ import (
 	"time"
 )
 
-// proxy carries TCP connections to a server, badly: it delays what passes, cuts
-// connections in the middle of a frame, lets one direction go deaf, and opens a second
-// connection that says all that the first one does.
-type proxy struct {
-	t      *testing.T
+// Proxy carries TCP connections to a server, and those of chat sockets badly: it delays what
+// passes, cuts connections in the middle of a frame, lets one direction go deaf, and, where
+// the client asks for "?again", opens a second connection that says all that the first one
+// does. Everything else that is asked of it passes as it is. It is safe for concurrent use.
+type Proxy struct {
 	server string
+	mean   time.Duration
 	listen net.Listener
 
 	mu    sync.Mutex // guards what follows
 	conns map[net.Conn]struct{}
 	over  bool
-	tally map[string]int // faults by kind
+	tally map[string]int
 	wg    sync.WaitGroup
 }
 
 // deafFor is how long a connection stays open after one direction went deaf.
 const deafFor = 15 * time.Second
 
-func startProxy(t *testing.T, server string) *proxy {
+// Start carries connections to a server's address until the test ends. The fault of a
+// socket comes after mean on average.
+func Start(t testing.TB, server string, mean time.Duration) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{t: t, server: strings.TrimPrefix(server, "http://"), listen: l, conns: map[net.Conn]struct{}{}, tally: map[string]int{}}
+	p := &Proxy{server: strings.TrimPrefix(server, "http://"), mean: mean, listen: l, conns: map[net.Conn]struct{}{}, tally: map[string]int{}}
 	p.wg.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -46,11 +49,22 @@ func startProxy(t *testing.T, server string) *proxy {
 			p.wg.Go(func() { p.carry(conn) })
 		}
 	})
-	t.Cleanup(p.stop)
+	t.Cleanup(p.Stop)
 	return p
 }
 
-func (p *proxy) stop() {
+// Addr is where the proxy listens.
+func (p *Proxy) Addr() string { return p.listen.Addr().String() }
+
+// Faults returns how many faults of each kind have come to pass.
+func (p *Proxy) Faults() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.tally)
+}
+
+// Stop cuts every connection and takes no more. It may be called more than once.
+func (p *Proxy) Stop() {
 	_ = p.listen.Close()
 	p.mu.Lock()
 	p.over = true
@@ -61,8 +75,8 @@ func (p *proxy) stop() {
 	p.wg.Wait()
 }
 
-// keep remembers a connection, so that stop ends it; false: too late.
-func (p *proxy) keep(c net.Conn) bool {
+// keep remembers a connection, so that Stop ends it; false: too late.
+func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -73,14 +87,14 @@ func (p *proxy) keep(c net.Conn) bool {
 	return true
 }
 
-func (p *proxy) drop(c net.Conn) {
+func (p *Proxy) drop(c net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, c)
 	p.mu.Unlock()
 	_ = c.Close()
 }
 
-func (p *proxy) count(fault string) {
+func (p *Proxy) count(fault string) {
 	p.mu.Lock()
 	p.tally[fault]++
 	p.mu.Unlock()
@@ -102,7 +116,7 @@ type pipe struct {
 }
 
 // carry carries a connection until it ends.
-func (p *proxy) carry(client net.Conn) {
+func (p *Proxy) carry(client net.Conn) {
 	if !p.keep(client) {
 		return
 	}
@@ -119,6 +133,12 @@ func (p *proxy) carry(client net.Conn) {
 		return
 	}
 	_ = client.SetReadDeadline(time.Time{})
+	if !bytes.HasPrefix(first, []byte("GET /v1/chat")) {
+		if _, err := server.Write(first[:n]); err == nil {
+			both(client, server)
+		}
+		return
+	}
 	var twin net.Conn
 	if bytes.Contains(first[:n], []byte("?again")) && rand.IntN(4) == 0 {
 		if twin, err = p.dial(); err != nil {
@@ -133,7 +153,7 @@ func (p *proxy) carry(client net.Conn) {
 	if _, err := server.Write(first[:n]); err != nil {
 		return
 	}
-	f := fault{at: time.Now().Add(time.Duration(rand.ExpFloat64() * float64(4*time.Second)))}
+	f := fault{at: time.Now().Add(time.Duration(rand.ExpFloat64() * float64(p.mean)))}
 	switch roll := rand.IntN(10); {
 	case roll < 6:
 		f.kind = "cut"
@@ -159,7 +179,7 @@ func (p *proxy) carry(client net.Conn) {
 	ways.Wait()
 }
 
-func (p *proxy) dial() (net.Conn, error) {
+func (p *Proxy) dial() (net.Conn, error) {
 	c, err := net.Dial("tcp", p.server)
 	if err == nil && !p.keep(c) {
 		return nil, net.ErrClosed
@@ -168,7 +188,7 @@ func (p *proxy) dial() (net.Conn, error) {
 }
 
 // pass passes one way on until it ends, or its fault has come to pass.
-func (p *proxy) pass(w pipe) {
+func (p *Proxy) pass(w pipe) {
 	buf := make([]byte, 2048)
 	end := w.fault.at
 	if w.fault.kind != "cut" {
@@ -205,6 +225,18 @@ func (p *proxy) pass(w pipe) {
 			return
 		}
 	}
+}
+
+// both passes all on, both ways, until one of them ends.
+func both(a, b net.Conn) {
+	var ways sync.WaitGroup
+	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		ways.Go(func() {
+			defer func() { _ = a.Close(); _ = b.Close() }()
+			_, _ = io.Copy(way[0], way[1]) // its end is the connection's
+		})
+	}
+	ways.Wait()
 }
 
 // hold keeps what passes back for a moment.
