@@ -24,6 +24,9 @@ func needs() map[string]chat.Role {
 		"admin-overview": chat.Viewer,
 		"admin-stream":   chat.Viewer,
 
+		"admin-alerts":      chat.Viewer,
+		"admin-test-alerts": chat.Operator,
+
 		"admin-audit":        chat.Viewer,
 		"admin-export-audit": chat.Viewer,
 
