@@ -30,8 +30,8 @@ func (a *API) registerStream(api huma.API) {
 	manage(a, api, huma.Operation{
 		OperationID: "admin-stream", Method: http.MethodGet, Path: "stream", Summary: "How everything stands, live",
 		Description: "Server-sent events. First `history`: the charts of the last hour, `{step_s, until, series: {name: [value or null, …]}}`. Then `point` " +
-			"each 10 s: `{at, values: {name: value}}`; `state` at once and at most each second when it has changed: the body of the overview; `alerts` likewise: that of `GET alerts`; " +
-			"`problem` in its place where it cannot be made now. A comment each 15 s. Counts in charts are of one step; `…_p50_ms` and `…_p95_ms` of " +
+			"each 10 s: `{at, values: {name: value}}`; `state` at once and at most each second when it has changed: the body of the overview; `alerts` " +
+			"likewise: the body of the alerts; `problem` in place of either where it cannot be made now. A comment each 15 s. Counts in charts are of one step; `…_p50_ms` and `…_p95_ms` of " +
 			"the last minute. At most 100 streams a node: else 503. It ends with the login or the token, and when the node stops.",
 	}, nil, a.stream)
 	ok := api.OpenAPI().Paths[adminPath+"stream"].Get.Responses["200"]
