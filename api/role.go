@@ -52,16 +52,6 @@ func needs() map[string]chat.Role {
 		"admin-requeue-dead-letter": chat.Operator,
 		"admin-delete-dead-letter":  chat.Operator,
 
-		"admin-search-tickets": chat.Viewer,
-		"admin-get-ticket":     chat.Viewer,
-		"admin-export-tickets": chat.Viewer,
-		"admin-requeue-ticket": chat.Operator,
-		"admin-cancel-ticket":  chat.Operator,
-		"admin-list-bulk":      chat.Viewer,
-		"admin-get-bulk":       chat.Viewer,
-		"admin-begin-bulk":     chat.Operator,
-		"admin-stop-bulk":      chat.Operator,
-
 		"admin-list-ratings": chat.Viewer,
 		"admin-retry-sms":    chat.Operator,
 
