@@ -74,6 +74,15 @@ func (a *API) ratings(ctx context.Context, in *ratingsInput) (*ratingsOutput, er
 	return &ratingsOutput{page}, nil
 }
 
+// ratedHidden is rated as operators see it.
+func (a *API) ratedHidden(ctx context.Context, t *chat.Ticket) (*chat.Rated, error) {
+	r, err := a.rated(ctx, t)
+	if r != nil {
+		r.Comment = mask.New().Hide(r.Comment, false)
+	}
+	return r, err
+}
+
 // parseRatingPlace reads the place of a page: microseconds and a ticket; empty: the newest.
 func parseRatingPlace(before string) (at time.Time, ticket string, err error) {
 	if before == "" {

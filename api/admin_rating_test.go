@@ -110,3 +110,17 @@ func TestOperatorsListRatings(t *testing.T) {
 	f.deps.Ratings = ratingShelf{away: errors.New("connect: refused")}
 	refused(t, f.admin("GET", "ratings", nil), http.StatusServiceUnavailable, "history_unavailable")
 }
+
+func TestOperatorsSeeTheRatingOfATicket(t *testing.T) {
+	t.Parallel()
+	f := nodes(t, 1)[0]
+	f.submit(map[string]any{"message": "hello", "session_id": "s1"})
+	job, s := f.take(chat.High)
+	f.end(job, s)
+	_, err := f.queue.Rate(t.Context(), "demo", "s1", s.ID, chat.Rating{Score: 4, Comment: "call 138 0013 8000"}, time.Now().UTC())
+	must(t, err)
+	a := f.admin("GET", "tickets/"+s.ID, nil)
+	if text := string(a.raw); a.status != http.StatusOK || !strings.Contains(text, `"rating":{"score":4,"comment":"call [PHONE_1]"`) {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+}

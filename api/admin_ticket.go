@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/chat"
-	"sluice/internal/queue"
 )
 
 // TicketQuery says which tickets operators look for. What is left out takes any.
@@ -172,72 +171,12 @@ func (a *API) ticketStory(ctx context.Context, in *ticketInput) (*ticketStoryOut
 	if err != nil {
 		return nil, err
 	}
+	v := view(&t, a.deps.Line)
+	if v.Rating, err = a.ratedHidden(ctx, &t); err != nil {
+		return nil, err
+	}
 	return &ticketStoryOutput{TicketStory{
-		Tenant: t.Tenant, Ticket: FoundTicket{Tenant: t.Tenant, Message: t.Message, Ticket: view(&t, a.deps.Line)},
+		Tenant: t.Tenant, Ticket: FoundTicket{Tenant: t.Tenant, Message: t.Message, Ticket: v},
 		Story: story, Skipped: t.Skipped, Read: read,
 	}}, nil
-}
-
-func (a *API) requeueTicket(ctx context.Context, in *letterInput) (*requeueOutput, error) {
-	if !chat.IsTicketID(in.ID) {
-		return nil, notFound("ticket")
-	}
-	out := &requeueOutput{Status: http.StatusAccepted}
-	e := queue.Audit{Action: "ticket.requeue", Target: in.ID, Reason: in.Body.Reason}
-	err := a.change(ctx, e, func() error {
-		ended, err := a.anyTicket(ctx, in.ID)
-		if err != nil {
-			return err
-		}
-		if !ended.Status.Ended() {
-			return &chat.Error{Kind: chat.Conflict, Code: codeOpen, Detail: "the ticket has not ended"}
-		}
-		t, dup, err := a.intake.requeueEnded(ctx, ended)
-		if err != nil {
-			return err
-		}
-		if dup {
-			out.Status = http.StatusOK
-		}
-		out.Body = Requeued{TicketID: t.ID, RetryOf: t.RetryOf, Lane: t.Lane, Status: shown(t.Status)}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-type ticketChangeOutput struct{ Body FoundTicket }
-
-func (a *API) callOffTicket(ctx context.Context, in *letterInput) (*ticketChangeOutput, error) {
-	if !chat.IsTicketID(in.ID) {
-		return nil, notFound("ticket")
-	}
-	out := &ticketChangeOutput{}
-	e := queue.Audit{Action: "ticket.cancel", Target: in.ID, Reason: in.Body.Reason}
-	err := a.change(ctx, e, func() error {
-		t, err := a.anyTicket(ctx, in.ID)
-		if err != nil {
-			return err
-		}
-		t, err = a.deps.Queue.CallOff(ctx, &t, chat.ReasonOperator, time.Now().UTC())
-		switch {
-		case errors.Is(err, queue.ErrEnded):
-			return &chat.Error{Kind: chat.Conflict, Code: codeEnded, Detail: "the ticket has ended"}
-		case errors.Is(err, queue.ErrInEffect):
-			return errInEffect()
-		case err != nil:
-			return unavailable(err)
-		}
-		if err := a.owing(ctx, &t); err != nil {
-			return err
-		}
-		out.Body = FoundTicket{Tenant: t.Tenant, Message: t.Message, Ticket: view(&t, a.deps.Line)}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

@@ -171,7 +171,7 @@ func New(deps Deps, cfg Config) (*API, error) {
 		log:    deps.Log.With().Str("stage", "api").Logger(),
 	}, cfg.Sockets)
 	a.batches, a.bulks = newBatches(deps, a.intake), newBulks(a)
-	a.streams = newStreams(deps.Log, topic{"state", func(ctx context.Context) (any, error) { return a.state(ctx) }})
+	a.streams = newStreams(deps.Log, a.topics()...)
 	var err error
 	if a.echo, err = a.routes(); err != nil {
 		return nil, err

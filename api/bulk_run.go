@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -80,10 +81,7 @@ func (b *bulks) due(ctx context.Context, seen map[string]sighted) (all []queue.B
 		return nil // read again soon
 	}
 	now := time.Now()
-	before := map[string]sighted{}
-	for id, s := range seen {
-		before[id] = s
-	}
+	before := maps.Clone(seen)
 	clear(seen)
 	for _, action := range running {
 		s := before[action.ID]

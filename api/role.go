@@ -24,6 +24,9 @@ func needs() map[string]chat.Role {
 		"admin-overview": chat.Viewer,
 		"admin-stream":   chat.Viewer,
 
+		"admin-alerts":      chat.Viewer,
+		"admin-test-alerts": chat.Operator,
+
 		"admin-audit":        chat.Viewer,
 		"admin-export-audit": chat.Viewer,
 
@@ -34,9 +37,33 @@ func needs() map[string]chat.Role {
 		"admin-answer-lane":  chat.Operator,
 		"admin-purge-lane":   chat.Operator,
 
+		"admin-search-tickets": chat.Viewer,
+		"admin-get-ticket":     chat.Viewer,
+		"admin-export-tickets": chat.Operator, // the words of many customers at once
+		"admin-requeue-ticket": chat.Operator,
+		"admin-cancel-ticket":  chat.Operator,
+
+		"admin-list-bulk":  chat.Viewer,
+		"admin-get-bulk":   chat.Viewer,
+		"admin-begin-bulk": chat.Operator,
+		"admin-stop-bulk":  chat.Operator,
+
 		"admin-list-dead-letters":   chat.Viewer,
 		"admin-requeue-dead-letter": chat.Operator,
 		"admin-delete-dead-letter":  chat.Operator,
+
+		"admin-search-tickets": chat.Viewer,
+		"admin-get-ticket":     chat.Viewer,
+		"admin-export-tickets": chat.Viewer,
+		"admin-requeue-ticket": chat.Operator,
+		"admin-cancel-ticket":  chat.Operator,
+		"admin-list-bulk":      chat.Viewer,
+		"admin-get-bulk":       chat.Viewer,
+		"admin-begin-bulk":     chat.Operator,
+		"admin-stop-bulk":      chat.Operator,
+
+		"admin-list-ratings": chat.Viewer,
+		"admin-retry-sms":    chat.Operator,
 
 		"admin-list-promises": chat.Viewer,
 		"admin-list-sms":      chat.Viewer,

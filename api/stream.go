@@ -30,7 +30,7 @@ func (a *API) registerStream(api huma.API) {
 	manage(a, api, huma.Operation{
 		OperationID: "admin-stream", Method: http.MethodGet, Path: "stream", Summary: "How everything stands, live",
 		Description: "Server-sent events. First `history`: the charts of the last hour, `{step_s, until, series: {name: [value or null, …]}}`. Then `point` " +
-			"each 10 s: `{at, values: {name: value}}`; `state` at once and at most each second when it has changed: the body of the overview; " +
+			"each 10 s: `{at, values: {name: value}}`; `state` at once and at most each second when it has changed: the body of the overview; `alerts` likewise: that of `GET alerts`; " +
 			"`problem` in its place where it cannot be made now. A comment each 15 s. Counts in charts are of one step; `…_p50_ms` and `…_p95_ms` of " +
 			"the last minute. At most 100 streams a node: else 503. It ends with the login or the token, and when the node stops.",
 	}, nil, a.stream)
@@ -159,4 +159,13 @@ func (s *sink) write(text string) error {
 		return fmt.Errorf("write to a stream: %w", err)
 	}
 	return nil
+}
+
+// topics are what the streams tell besides the charts.
+func (a *API) topics() []topic {
+	all := []topic{{"state", func(ctx context.Context) (any, error) { return a.state(ctx) }}}
+	if a.deps.Alerts != nil {
+		all = append(all, topic{"alerts", func(ctx context.Context) (any, error) { return a.alertPage(ctx) }})
+	}
+	return all
 }

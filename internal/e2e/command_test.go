@@ -58,9 +58,38 @@ func TestTenantsAreKeptThroughTheSocket(t *testing.T) {
 	}
 }
 
+func TestOperatorsAreKeptThroughTheSocket(t *testing.T) {
+	i := start(t, setup{})
+	operator := func(args ...string) (int, string, string) {
+		return run(t, []string{"SLUICE_DATA=" + i.dir}, append([]string{"operator"}, args...)...)
+	}
+	line := regexp.MustCompile(`(?m)^password (\S{20})$`)
+	code, out, stderr := operator("add", "mei", "--role", "viewer")
+	first := line.FindStringSubmatch(out)
+	if code != 0 || first == nil || !strings.Contains(out, "operator mei (viewer)") {
+		t.Fatalf("operator add: exit code %d, %q, %q", code, out, stderr)
+	}
+	if code, out, _ := operator("list"); code != 0 || !strings.Contains(out, "admin") || !strings.Contains(out, "viewer") || !strings.Contains(out, "never") {
+		t.Errorf("operator list: exit code %d, %q", code, out)
+	}
+	code, out, stderr = operator("password", "mei")
+	second := line.FindStringSubmatch(out)
+	if code != 0 || second == nil || second[1] == first[1] {
+		t.Fatalf("operator password: exit code %d, %q, %q", code, out, stderr)
+	}
+	for _, c := range []struct{ args, words []string }{
+		{[]string{"add", "mei"}, []string{"exists"}},
+		{[]string{"add", "Mei L"}, []string{"name", "a-z 0-9 -"}},
+		{[]string{"password", "nobody"}, []string{"no such operator"}},
+	} {
+		code, _, stderr := operator(c.args...)
+		oneLine(t, code, stderr, c.words...)
+	}
+}
+
 func TestACommandWithoutAnInstanceSaysSo(t *testing.T) {
 	dir := newDir(t)
-	for _, args := range [][]string{{"tenant", "list"}, {"tenant", "add", "shop"}, {"tenant", "key", "demo"}, {"load", "burst"}} {
+	for _, args := range [][]string{{"tenant", "list"}, {"tenant", "add", "shop"}, {"tenant", "key", "demo"}, {"operator", "list"}, {"load", "burst"}} {
 		code, _, stderr := run(t, nil, append(args, "--data", dir)...)
 		oneLine(t, code, stderr, "no sluice runs on this data directory")
 	}

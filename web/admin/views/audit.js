@@ -14,7 +14,7 @@ const names = ["actor", "action", "target"];
 function mount(root, ctx) {
   const { words, lang, api, query } = ctx;
   const filter = Object.fromEntries(names.map((n) => [n, query.get(n)]).filter(([, v]) => v));
-  const fields = Object.fromEntries(names.map((name) => [name, field(words.filters[name], { value: filter[name] ?? "", attributes: { name, autocomplete: "off" } })]));
+  const fields = Object.fromEntries(names.map((name) => [name, field(words.filters[name], { value: filter[name] ?? "", hint: name === "action" ? words.actionHint : "", attributes: { name, autocomplete: "off" } })]));
   const list = new Listing(ctx, {
     caption: words.audit,
     columns: [

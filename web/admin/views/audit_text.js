@@ -10,9 +10,10 @@ export const en = {
   after: "After",
   show: "Show",
   csv: "Table (CSV)",
+  actionHint: "lane stands for all of lanes",
   filters: {
     actor: "Actor",
-    action: "Action, such as lane.pause or lane",
+    action: "Action",
     target: "Target",
   },
 };
@@ -27,9 +28,10 @@ export const zh = {
   after: "之后",
   show: "查看",
   csv: "表格（CSV）",
+  actionHint: "lane 代表所有通道操作",
   filters: {
     actor: "操作人",
-    action: "操作，如 lane.pause 或 lane",
+    action: "操作",
     target: "对象",
   },
 };
