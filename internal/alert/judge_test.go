@@ -16,13 +16,14 @@ func defaults() Rules {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
+//go:fix inline
+func ptr[T any](v T) *T { return new(v) }
 
 // well is a reading in which nothing is wrong.
 func well() Reading {
 	return Reading{
-		Permits: map[string]Permits{"a": {InUse: 1, Limit: 48}}, Breakers: map[string]bool{"a": false}, Level: ptr(0),
-		Waits: map[string]Wait{"normal": {Max: 10 * time.Second}}, Refused: ptr(0), Broken: &News{}, Dead: &News{}, Lag: ptr(time.Duration(0)),
+		Permits: map[string]Permits{"a": {InUse: 1, Limit: 48}}, Breakers: map[string]bool{"a": false}, Level: new(0),
+		Waits: map[string]Wait{"normal": {Max: 10 * time.Second}}, Refused: new(0), Broken: &News{}, Dead: &News{}, Lag: ptr(time.Duration(0)),
 		Nodes: map[string]Node{"n1": {Host: "one"}, "n2": {Host: "two"}},
 	}
 }
@@ -111,10 +112,10 @@ func TestEachThresholdHasItsTime(t *testing.T) {
 		quiet time.Duration  // the first look at which it has ended
 	}{
 		{"permits_busy:a", use(81), use(80), time.Minute, time.Minute},
-		{"refusals", func(r *Reading) { r.Refused = ptr(101) }, func(r *Reading) { r.Refused = ptr(100) }, 0, time.Minute},
+		{"refusals", func(r *Reading) { r.Refused = new(101) }, func(r *Reading) { r.Refused = new(100) }, 0, time.Minute},
 		{"breaker_open:a", func(r *Reading) { r.Breakers["a"] = true }, nil, 0, time.Minute},
 		{"breaker_open:tool:x", func(r *Reading) { r.Breakers["tool:x"] = true }, nil, 0, time.Minute},
-		{"level_high", func(r *Reading) { r.Level = ptr(2) }, func(r *Reading) { r.Level = ptr(1) }, 0, time.Minute},
+		{"level_high", func(r *Reading) { r.Level = new(2) }, func(r *Reading) { r.Level = new(1) }, 0, time.Minute},
 		{"wait_long:normal", func(r *Reading) { r.Waits["normal"] = Wait{10001 * time.Millisecond, 10 * time.Second} },
 			func(r *Reading) { r.Waits["normal"] = Wait{10 * time.Second, 10 * time.Second} }, 0, time.Minute},
 		{"recorder_lag", func(r *Reading) { r.Lag = ptr(61 * time.Second) }, func(r *Reading) { r.Lag = ptr(time.Minute) }, 0, time.Minute},
@@ -267,7 +268,7 @@ func TestALostProcessIsForgottenInTheEnd(t *testing.T) {
 func TestWhatIsOffEnds(t *testing.T) {
 	t.Parallel()
 	l := newLooks(t)
-	high := func(r *Reading) { r.Level = ptr(3) }
+	high := func(r *Reading) { r.Level = new(3) }
 	l.look(high)
 	l.rules.Off = []Name{LevelHigh}
 	l.during(time.Minute, high)

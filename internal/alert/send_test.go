@@ -31,8 +31,8 @@ func TestNewsIsTold(t *testing.T) {
 	l := newLooks(t, "h", "i")
 	l.plain = true
 	l.hooks = []string{"h"}
-	first := func(r *Reading) { r.Level = ptr(2) }
-	both := func(r *Reading) { r.Level = ptr(2); r.Breakers["a"] = true }
+	first := func(r *Reading) { r.Level = new(2) }
+	both := func(r *Reading) { r.Level = new(2); r.Breakers["a"] = true }
 	l.during(4*time.Second, first)
 	l.during(time.Hour, both)
 	l.hooks = []string{"h", "i"}
