@@ -1,7 +1,7 @@
 # Sluice: `make` shows what there is.
 GO ?= go
-# Two cores are the measure: one package's tests at a time, and no longer than a minute each unless they say so.
-TEST = $(GO) test -p 1
+# Two cores are the measure: two packages' tests at a time, of which most use one core each.
+TEST = $(GO) test -p 2
 # What is measured in real time, on a machine that does other things too: a test that failed is
 # run again by itself, twice at the most. One that fails three times has failed.
 PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose --rerun-fails=2 --rerun-fails-max-failures=4 --packages=./internal/e2e/ -- -p 1 -count 1

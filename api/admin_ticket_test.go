@@ -90,7 +90,7 @@ func TestATicketTellsItsStory(t *testing.T) {
 		steps = append(steps, strings.TrimSpace(step.What+" "+step.Outcome))
 	}
 	want := []string{"accepted", "taken", "call good", "answered", "rated 4", "requeued"}
-	if !slices.Equal(steps, want) || told.Ticket.Message != "<script>alert(1)</script>" || told.Tenant != "shop" || strings.Contains(string(a.raw), "=1+1") {
+	if !slices.Equal(steps, want) || told.Ticket.Message != "<script>alert(1)</script>" || told.Tenant != "shop" || told.Ticket.Rating == nil {
 		t.Errorf("story %v, want %v: %s", steps, want, a.raw)
 	}
 	refused(t, f.admin("POST", "tickets/"+again.text("ticket_id")+"/requeue", why), 409, "open")

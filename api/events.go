@@ -92,6 +92,11 @@ func (a *API) events(ctx context.Context, tenant, session string, after uint64) 
 	if err != nil {
 		return Events{}, unavailable(err)
 	}
+	if after > head && head > 0 { // of another life of the session: all that there is, as on a socket
+		found, err := a.events(ctx, tenant, session, 0)
+		found.Recovered = false
+		return found, err
+	}
 	found := Events{Events: kept, Head: head, Recovered: ok}
 	if head == 0 {
 		if _, err := a.deps.Queue.Session(ctx, tenant, session); errors.Is(err, queue.ErrNotFound) {

@@ -47,6 +47,9 @@ func TestEventsAreReadInOrderAndAwaited(t *testing.T) {
 	if a := f.call("GET", path+"?after=2&wait=10ms", f.demo.Secret, nil); a.status != 200 || len(seqs(a)) != 0 {
 		t.Errorf("none: %d %s", a.status, a.raw)
 	}
+	if a := f.call("GET", path+"?after=99&wait=60s", f.demo.Secret, nil); len(seqs(a)) != 2 || a.json["recovered"] != false {
+		t.Errorf("after what never was: %d %s", a.status, a.raw)
+	}
 	if a := f.call("GET", path, f.shop.Secret, nil); a.status != 404 {
 		t.Errorf("another tenant's session of that name: %d %s", a.status, a.raw)
 	}

@@ -138,7 +138,7 @@ export class Log {
       case "message": return this.#answer(e);
       case "promise": return this.#promise(e);
       case "owner": return this.#noteOf(this.#words.owner[e.owner]);
-      case "status": return this.#noteOf(this.#words.ended[e.status]);
+      case "status": return e.reason === "human" ? null : this.#noteOf(this.#words.ended[e.status]); // a person answers
     }
     return null;
   }
