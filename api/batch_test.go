@@ -96,7 +96,7 @@ func TestABatchIsAnsweredLineByLine(t *testing.T) {
 	f := setup(t, func(d *Deps, _ *Config, _ *queue.Config) {
 		d.BatchEnded = func(_ context.Context, b queue.Batch) error { ended <- b; return nil }
 	})
-	id := f.batch(ndjson(3, nil))
+	id := f.batch(ndjson(3, map[int]string{2: `{"message":"Where is order 2?","custom_id":"c-2","metadata":{"shop":"north"}}`}))
 	f.fed(id, 3)
 	if b := f.counts(id); b.Status != chat.BatchInProgress || b.Total != 3 || b.Queued != 3 || b.ETAMS <= 0 || b.CompletedAt != nil {
 		t.Errorf("at first: %+v", b)
@@ -114,6 +114,8 @@ func TestABatchIsAnsweredLineByLine(t *testing.T) {
 	got := f.results(id, 0)
 	if len(got) != 2 || got[0].CustomID != "c-1" || got[1].CustomID != "c-2" || got[1].Line != 2 || got[0].Reply == nil || got[0].BatchID != id {
 		t.Errorf("while it runs: %+v", got)
+	} else if shown := f.call("GET", "/v1/tickets/"+got[1].TicketID, f.demo.Secret, nil); got[1].Metadata["shop"] != "north" || !strings.Contains(string(shown.raw), `"metadata":{"shop":"north"}`) {
+		t.Errorf("line 2 comes back with %v; read by itself: %s", got[1].Metadata, shown.raw)
 	}
 	third, three := f.take(chat.Batch)
 	f.end(third, three)
