@@ -34,7 +34,7 @@ type takeoverOutput struct{ Body Ownership }
 
 type sayBody struct {
 	Text string `json:"text" minLength:"1" maxLength:"10000"`
-	CMID string `json:"cmid,omitempty" maxLength:"128" doc:"of the caller: the same again is the same message"`
+	CMID string `json:"cmid,omitempty" maxLength:"128" doc:"of the caller: the same again is the same message; with another text it is 409 idempotency_conflict"`
 }
 
 type sayInput struct {
@@ -131,6 +131,8 @@ func (a *API) say(ctx context.Context, in *sayInput) (*sayOutput, error) {
 			return notFound("session")
 		case errors.Is(err, queue.ErrNotTaken):
 			return &chat.Error{Kind: chat.Conflict, Code: codeNotTaken, Detail: "take the session over first", Err: err}
+		case errors.Is(err, queue.ErrReused):
+			return &chat.Error{Kind: chat.Conflict, Code: codeIdempotency, Detail: "the same cmid was used with another text", Err: err}
 		}
 		out.Body.Seq = seq
 		return orUnavailable(err)

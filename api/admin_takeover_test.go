@@ -48,6 +48,7 @@ func TestAPersonTakesASessionOverByHTTP(t *testing.T) {
 	if again := f.admin("POST", say, hello); first.status != http.StatusCreated || again.status != http.StatusCreated || again.json["seq"] != first.json["seq"] {
 		t.Errorf("said: %d %s, then %s", first.status, first.raw, again.raw)
 	}
+	refused(t, f.admin("POST", say, map[string]any{"text": "Something else.", "cmid": "m1"}), http.StatusConflict, codeIdempotency)
 	events, _, _, err := f.queue.Events(t.Context(), "demo", "talk", 0, 100)
 	must(t, err)
 	if last := events[len(events)-1]; last.Who != chat.ByHuman || last.Text != hello["text"] || last.HTML != "<p>Ann here: &lt;b&gt;one&lt;/b&gt; moment.</p>" || len(events) != 7 {
@@ -61,7 +62,7 @@ func TestAPersonTakesASessionOverByHTTP(t *testing.T) {
 	}
 	refused(t, f.admin("POST", say, hello), http.StatusConflict, codeNotTaken)
 	audit := string(f.admin("GET", "audit", nil).raw)
-	if strings.Contains(audit, "moment") || strings.Count(audit, `"handoff.take"`) != 4 || strings.Count(audit, `"session.message"`) != 6 ||
+	if strings.Contains(audit, "moment") || strings.Count(audit, `"handoff.take"`) != 4 || strings.Count(audit, `"session.message"`) != 8 ||
 		!strings.Contains(audit, `"actor":"token:bob"`) || strings.Count(audit, "not done: not_taken") != 2 || strings.Count(audit, "not done: taken") != 1 {
 		t.Errorf("audit: %s", audit)
 	}

@@ -357,20 +357,28 @@ func (f *batches) endAll(ctx context.Context, b queue.Batch, all []chat.Ticket) 
 }
 
 // callOff ends what is open of a batch that was stopped, for at most so long; whoever
-// looks after batches does the rest.
+// looks after batches does the rest. What meets another writer, or runs and ends by itself,
+// is looked at again.
 func (f *batches) callOff(ctx context.Context, b queue.Batch, most time.Duration) queue.Batch {
 	defer f.wake()
+	tick := time.NewTicker(endEvery)
+	defer tick.Stop()
 	for until := time.Now().Add(most); b.EndedAt == nil && time.Now().Before(until); {
 		next, moved, err := f.advance(ctx, b)
-		if errors.Is(err, queue.ErrLost) {
-			next, err = f.queue.Batch(ctx, b.ID)
-			moved = true
+		if err == nil && moved {
+			b = next
+			continue
 		}
-		if err != nil {
-			break
+		if err == nil && next.EndedAt != nil {
+			return next
 		}
-		if b = next; !moved {
-			break
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return b
+		}
+		if next, err = f.queue.Batch(ctx, b.ID); err == nil {
+			b = next
 		}
 	}
 	return b

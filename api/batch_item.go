@@ -87,11 +87,11 @@ func (i *BatchItem) label(b queue.Batch, line int) chat.Ticket {
 // name of a session that has none, and for what is understood of the message.
 func (in *Intake) lineTicket(b queue.Batch, line int, item *BatchItem) chat.Ticket {
 	limits := in.rules().Lanes
-	tenant := chat.Tenant{Name: b.Tenant}
+	tenant := chat.Tenant{Name: b.Tenant, Lane: chat.Batch}
 	m, err := item.message(tenant, limits)
 	if err != nil {
 		// It was good when it was accepted; the rules have changed since.
-		m = Message{Tenant: tenant, Session: item.SessionID, Text: item.Message, Lane: chat.Batch}
+		m = Message{Tenant: tenant, Session: item.SessionID, Text: item.Message, Lane: chat.Batch, Metadata: item.Metadata}
 	}
 	t, label := in.ticket(m, b.CreatedAt), item.label(b, line)
 	in.follow(&t, chat.Event{})

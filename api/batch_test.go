@@ -96,11 +96,13 @@ func TestABatchIsAnsweredLineByLine(t *testing.T) {
 	f := setup(t, func(d *Deps, _ *Config, _ *queue.Config) {
 		d.BatchEnded = func(_ context.Context, b queue.Batch) error { ended <- b; return nil }
 	})
-	id := f.batch(ndjson(3, nil))
+	id := f.batch(ndjson(3, map[int]string{2: `{"message":"Where is order 2?","custom_id":"c-2","metadata":{"shop":"north"}}`}))
 	f.fed(id, 3)
 	if b := f.counts(id); b.Status != chat.BatchInProgress || b.Total != 3 || b.Queued != 3 || b.ETAMS <= 0 || b.CompletedAt != nil {
 		t.Errorf("at first: %+v", b)
 	}
+	stale, err := f.queue.Batch(t.Context(), id)
+	must(t, err)
 	first, one := f.take(chat.Batch)
 	second, two := f.take(chat.Batch)
 	if b := f.counts(id); b.Queued != 1 || b.Running != 2 {
@@ -114,6 +116,8 @@ func TestABatchIsAnsweredLineByLine(t *testing.T) {
 	got := f.results(id, 0)
 	if len(got) != 2 || got[0].CustomID != "c-1" || got[1].CustomID != "c-2" || got[1].Line != 2 || got[0].Reply == nil || got[0].BatchID != id {
 		t.Errorf("while it runs: %+v", got)
+	} else if shown := f.call("GET", "/v1/tickets/"+got[1].TicketID, f.demo.Secret, nil); got[1].Metadata["shop"] != "north" || !strings.Contains(string(shown.raw), `"metadata":{"shop":"north"}`) {
+		t.Errorf("line 2 comes back with %v; read by itself: %s", got[1].Metadata, shown.raw)
 	}
 	third, three := f.take(chat.Batch)
 	f.end(third, three)
@@ -137,6 +141,9 @@ func TestABatchIsAnsweredLineByLine(t *testing.T) {
 	})
 	if len(ended) != 0 {
 		t.Error("it was told of twice")
+	}
+	if b, counts, err := f.queue.SettleBatch(t.Context(), stale, time.Now()); err != nil || b.EndedAt == nil || counts.Answered != 3 || counts.Queued != 0 {
+		t.Errorf("counted by a reader who comes late: %+v, %+v (%v)", b, counts, err)
 	}
 	if b := f.counts(id); b.Status != chat.BatchCompleted || b.Answered != 3 {
 		t.Errorf("once it is closed: %+v", b)
@@ -227,6 +234,10 @@ func TestACancelledBatchKeepsWhatHasEnded(t *testing.T) {
 	f.fed(id, 4)
 	job, s := f.take(chat.Batch)
 	f.end(job, s)
+	open := queue.Batch{Total: 520, Stop: chat.ReasonCustomer, CreatedAt: time.Now(), Deadline: time.Now().Add(time.Hour)}
+	if eta := (&API{}).etaOf(&open, queue.LineCounts{Queued: 1}, time.Now()); eta <= 0 {
+		t.Errorf("a line is open, and the batch ends in %s", eta)
+	}
 	a := f.call("DELETE", "/v1/batches/"+id, f.demo.Secret, nil)
 	if a.status != http.StatusOK || a.text("status") != "cancelled" || a.json["cancelled"] != float64(519) || a.json["answered"] != float64(1) ||
 		a.json["queued"] != float64(0) || a.json["completed_at"] == nil {

@@ -13,10 +13,13 @@ import (
 )
 
 // callOffFor is how long a caller who cancels a batch waits for its lines to be cancelled;
-// lineEvery is how often a caller's line is looked at that is waited for.
+// lineEvery is how often a caller's line is looked at that is waited for; endFor and endEvery
+// are how long and how often a batch is of which nothing is open.
 const (
 	callOffFor = 5 * time.Second
 	lineEvery  = time.Second
+	endFor     = 2 * time.Second
+	endEvery   = 20 * time.Millisecond
 )
 
 // Batch is a batch as its tenant sees it.
@@ -29,7 +32,7 @@ type Batch struct {
 	Answered    int              `json:"answered"`
 	Failed      int              `json:"failed"`
 	Cancelled   int              `json:"cancelled"`
-	ETAMS       int64            `json:"eta_ms" doc:"estimated time until its last line ends; 0: it has ended"`
+	ETAMS       int64            `json:"eta_ms" doc:"estimated time until its last line ends; 0: none is open"`
 	CreatedAt   time.Time        `json:"created_at"`
 	ExpiresAt   time.Time        `json:"expires_at" doc:"what has not ended then is cancelled"`
 	CompletedAt *time.Time       `json:"completed_at,omitempty" doc:"when its last line ended"`
@@ -64,13 +67,30 @@ func (a *API) getBatch(ctx context.Context, in *batchRef) (*batchViewOutput, err
 	return a.shownBatch(ctx, b)
 }
 
-// shownBatch counts the lines, and where all have ended, notes that.
+// shownBatch counts the lines, and where all have ended, notes that. Whoever feeds the batch
+// may be about to note how far it came: a batch of which nothing is open gets endFor for it,
+// so that it is shown with its end.
 func (a *API) shownBatch(ctx context.Context, b queue.Batch) (*batchViewOutput, error) {
-	b, counts, err := a.deps.Queue.SettleBatch(ctx, b, time.Now().UTC())
-	if err != nil {
-		return nil, unavailable(err)
+	tick := time.NewTicker(endEvery)
+	defer tick.Stop()
+	for until := time.Now().Add(endFor); ; {
+		settled, counts, err := a.deps.Queue.SettleBatch(ctx, b, time.Now().UTC())
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if settled.EndedAt != nil || counts.Queued+counts.Running > 0 || !time.Now().Before(until) {
+			return &batchViewOutput{a.viewBatch(&settled, counts, time.Now())}, nil
+		}
+		a.batches.wake()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, unavailable(ctx.Err())
+		}
+		if b, err = a.deps.Queue.Batch(ctx, b.ID); err != nil {
+			return nil, unavailable(err)
+		}
 	}
-	return &batchViewOutput{a.viewBatch(&b, counts, time.Now())}, nil
 }
 
 func (a *API) viewBatch(b *queue.Batch, c queue.LineCounts, now time.Time) Batch {
@@ -82,17 +102,21 @@ func (a *API) viewBatch(b *queue.Batch, c queue.LineCounts, now time.Time) Batch
 }
 
 // etaOf takes the lines that are open to end as fast as those before them, or where none
-// has ended yet, as the lane's last. Nothing is open past the deadline.
+// has ended yet, as the lane's last. Past the deadline, and once the batch is stopped, what is
+// open ends with one of the next looks.
 func (a *API) etaOf(b *queue.Batch, c queue.LineCounts, now time.Time) time.Duration {
 	open := c.Queued + c.Running
-	if open == 0 || b.EndedAt != nil || b.Stop != "" {
+	switch {
+	case open == 0, b.EndedAt != nil:
 		return 0
+	case b.Stop != "":
+		return feedEvery
 	}
 	_, eta := a.deps.Line.Behind(chat.Batch)
 	if done := c.Ended(); done > 0 {
 		eta = time.Duration(float64(now.Sub(b.CreatedAt)) / float64(done) * float64(open))
 	}
-	return max(0, min(eta, b.Deadline.Sub(now)))
+	return max(feedEvery, min(eta, b.Deadline.Sub(now)))
 }
 
 func (a *API) cancelBatch(ctx context.Context, in *batchRef) (*batchViewOutput, error) {

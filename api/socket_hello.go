@@ -21,6 +21,7 @@ import (
 const (
 	identityLife = time.Hour
 	identitySkew = 5 * time.Second
+	issuedSkew   = time.Minute // the most that an identity's clock may be ahead of ours
 )
 
 // badToken is the reason of a close that a client answers by beginning a new session.
@@ -168,18 +169,30 @@ func verifyIdentity(token string, t chat.Tenant, now time.Time) (string, error) 
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithAudience(t.Name),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	)
-	var claims jwt.RegisteredClaims
-	_, err := parser.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(t.IdentitySecret), nil })
+	claims := jwt.MapClaims{} // takes a number for a time, and no text that holds one
+	read, err := parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return []byte(t.IdentitySecret), nil })
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errBadIdentity, err)
 	}
-	if claims.ExpiresAt.After(now.Add(identityLife + identitySkew)) {
+	if _, critical := read.Header["crit"]; critical {
+		return "", fmt.Errorf("%w: it asks for extensions, and none is known", errBadIdentity)
+	}
+	expires, errExp := claims.GetExpirationTime()
+	issued, errIat := claims.GetIssuedAt()
+	subject, errSub := claims.GetSubject()
+	if err := errors.Join(errExp, errIat, errSub); err != nil {
+		return "", fmt.Errorf("%w: %w", errBadIdentity, err)
+	}
+	if expires.After(now.Add(identityLife + identitySkew)) {
 		return "", fmt.Errorf("%w: expires more than %s from now", errBadIdentity, identityLife)
 	}
-	if claims.Subject == "" || checkText("sub", claims.Subject, maxCustomer) != nil {
+	if issued != nil && issued.After(now.Add(issuedSkew)) {
+		return "", fmt.Errorf("%w: it was issued in the future", errBadIdentity)
+	}
+	if subject == "" || checkText("sub", subject, maxCustomer) != nil {
 		return "", fmt.Errorf("%w: its subject is empty or too long", errBadIdentity)
 	}
-	return claims.Subject, nil
+	return subject, nil
 }
 
 // allowedOrigin reports whether a page of the origin may open sockets with the

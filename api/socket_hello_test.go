@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -141,7 +142,14 @@ func TestIdentityMustBeExact(t *testing.T) {
 	if sub, err := verifyIdentity(sign(jwt.SigningMethodHS256, secret, good(jwt.MapClaims{"aud": []string{"x", "demo"}})), tenant, now); err != nil || sub != "ann" {
 		t.Errorf("one of several audiences: %q %v", sub, err)
 	}
+	extended := jwt.NewWithClaims(jwt.SigningMethodHS256, good(nil))
+	extended.Header["crit"] = []string{"b64"}
+	critical, err := extended.SignedString(secret)
+	must(t, err)
 	for name, token := range map[string]string{
+		"critical":        critical,
+		"expiry as text":  sign(jwt.SigningMethodHS256, secret, good(jwt.MapClaims{"exp": strconv.FormatInt(now.Add(time.Hour).Unix(), 10)})),
+		"issued later":    sign(jwt.SigningMethodHS256, secret, good(jwt.MapClaims{"iat": now.Add(2 * time.Minute).Unix()})),
 		"empty":           "",
 		"no signature":    sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, good(nil)),
 		"HS512":           sign(jwt.SigningMethodHS512, secret, good(nil)),

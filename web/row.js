@@ -6,6 +6,13 @@ import { repliesIn } from "./text.js";
 
 const mostChoices = 5; // buttons of one message
 
+// shown is what a message says: its HTML, or where there is none or the page lets none be
+// made, its text.
+function shown({ html, text }) {
+  try { if (html) return sanitise(html); } catch { /* its text */ }
+  return el("p", { textContent: text });
+}
+
 export class Rows {
   #words;
   #choose;
@@ -50,8 +57,7 @@ export class Rows {
   message(e) {
     const bubble = el("div", { className: "bubble" });
     if (e.locale) bubble.lang = e.locale;
-    if (e.html) bubble.append(sanitise(e.html));
-    else bubble.append(el("p", { textContent: e.text }));
+    bubble.append(shown(e));
     const who = ["bot", "human"].includes(e.who) ? e.who : "system";
     const row = el("div", { className: `row ${who}` }, bubble);
     if (e.choices?.length) {

@@ -205,7 +205,7 @@ func TestWidgetStandsInAForeignPage(t *testing.T) {
 		case "/":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; script-src 'self' "+st.url+"; style-src 'self'; "+
-				"connect-src "+strings.Replace(st.url, "http", "ws", 1))
+				"connect-src "+strings.Replace(st.url, "http", "ws", 1)+"; require-trusted-types-for 'script'; trusted-types sluice-chat")
 			_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/page.css">`+
 				`<script src="/page.js"></script><h1>Shop</h1><script type="module" async src="`+st.url+`/widget.js" data-key="`+st.key+`" data-locale="zh"></script>`)
 		case "/page.css":

@@ -41,14 +41,15 @@ type DelivererConfig struct {
 
 // Limits of the deliverer.
 const (
-	atOnce     = 64 // tries under way in a process
-	atOnceHost = 4  // and to one host
-	lease      = 30 * time.Second
-	afterStop  = 3 * time.Second // for tries under way once the deliverer stops
-	writeLimit = 5 * time.Second
-	lostPause  = time.Second     // before a look at an entry that could not be written
-	rewatch    = time.Second     // before a watch that ended is opened again
-	watchFor   = 5 * time.Minute // one watch: a new one reads everything again
+	atOnce       = 256 // tries under way in a process
+	atOnceTenant = 16  // of one tenant's
+	atOnceHost   = 4   // and of one tenant's to one host
+	lease        = 30 * time.Second
+	afterStop    = 3 * time.Second // for tries under way once the deliverer stops
+	writeLimit   = 5 * time.Second
+	lostPause    = time.Second     // before a look at an entry that could not be written
+	rewatch      = time.Second     // before a watch that ended is opened again
+	watchFor     = 5 * time.Minute // one watch: a new one reads everything again
 )
 
 // Deliverer sends the webhooks of the outbox. Any number of processes may: whoever writes the

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"sluice/internal/chat"
@@ -28,10 +29,14 @@ type waiting struct {
 	index int       // in the heap; -1: not there
 	busy  bool      // a try is under way here
 	gone  bool      // it waits no more
-	host  string    // of the try under way
+	host  receiver  // of the try under way
 }
 
-// host is a receiver as a whole.
+// receiver is a host as one tenant calls it. Tenants that call the same host (that of a
+// service for many, say) have their own places there, and their own failures.
+type receiver struct{ tenant, host string }
+
+// host is how a receiver stands.
 type host struct {
 	busy    int
 	failed  int       // in a row
@@ -47,17 +52,27 @@ func (h *host) room() bool {
 	return h.busy < atOnceHost
 }
 
-// lines is what waits, by time, and how its hosts stand. One that is dead delays no other: its
-// messages stand in a line of their own. It is not safe for concurrent use.
-type lines struct {
-	byTime byTime
-	all    map[string]*waiting
-	hosts  map[string]*host
-	busy   int
-	full   []*waiting // for which there was no place of the process's
+// tenant is what a tenant has under way, to all of its hosts.
+type tenant struct {
+	busy    int
+	blocked []*waiting
 }
 
-func newLines() *lines { return &lines{all: map[string]*waiting{}, hosts: map[string]*host{}} }
+// lines is what waits, by time, and how its hosts and tenants stand. A host that is dead or
+// slow delays no other, and a tenant none: what they hold up stands in a line of its own. It
+// is not safe for concurrent use.
+type lines struct {
+	byTime  byTime
+	all     map[string]*waiting
+	hosts   map[receiver]*host
+	tenants map[string]*tenant // those with a try under way
+	busy    int
+	full    []*waiting // for which there was no place of the process's
+}
+
+func newLines() *lines {
+	return &lines{all: map[string]*waiting{}, hosts: map[receiver]*host{}, tenants: map[string]*tenant{}}
+}
 
 // note takes over an entry as it stands in the outbox.
 func (l *lines) note(h chat.Hook) {
@@ -87,22 +102,29 @@ func (l *lines) note(h chat.Hook) {
 
 // due returns what is to be tried now and when to look again; zero: not before news.
 func (l *lines) due(now time.Time, hostOf func(*chat.Hook) string) (due []*waiting, next time.Time) {
-	for len(l.byTime) > 0 {
+	for l.wakeUpFewest(); len(l.byTime) > 0; l.wakeUpFewest() {
 		w := l.byTime[0]
 		if w.at.After(now) {
 			return due, w.at
 		}
 		heap.Pop(&l.byTime)
+		if w.gone {
+			continue // since it stood aside
+		}
 		if w.hook.NextAt.After(now) { // somebody else tries it, or did
 			w.at = w.hook.NextAt
 			heap.Push(&l.byTime, w)
 			continue
 		}
-		name := hostOf(&w.hook)
-		h := l.hosts[name]
+		to := receiver{w.hook.Tenant, hostOf(&w.hook)}
+		h, of := l.hosts[to], l.tenants[to.tenant]
 		if h == nil {
 			h = &host{}
-			l.hosts[name] = h
+			l.hosts[to] = h
+		}
+		if of == nil {
+			of = &tenant{}
+			l.tenants[to.tenant] = of
 		}
 		switch {
 		case now.Before(h.until):
@@ -110,13 +132,19 @@ func (l *lines) due(now time.Time, hostOf func(*chat.Hook) string) (due []*waiti
 			heap.Push(&l.byTime, w)
 		case !h.room():
 			h.blocked = append(h.blocked, w)
+		case of.busy >= atOnceTenant:
+			of.blocked = append(of.blocked, w)
 		case l.busy >= atOnce:
 			l.full = append(l.full, w)
 		default:
 			l.busy++
 			h.busy++
-			w.busy, w.host = true, name
+			of.busy++
+			w.busy, w.host = true, to
 			due = append(due, w)
+		}
+		if of.busy == 0 {
+			delete(l.tenants, to.tenant)
 		}
 	}
 	return due, time.Time{}
@@ -125,9 +153,10 @@ func (l *lines) due(now time.Time, hostOf func(*chat.Hook) string) (due []*waiti
 // done notes the end of a try: away says that its host takes nothing, and wait how long it
 // asks to be left alone. at is when the webhook is looked at next, if it waits still.
 func (l *lines) done(w *waiting, now time.Time, away bool, wait time.Duration, at time.Time) {
-	h := l.hosts[w.host]
+	h, of := l.hosts[w.host], l.tenants[w.host.tenant]
 	l.busy--
 	h.busy--
+	of.busy--
 	w.busy = false
 	if away {
 		h.failed++
@@ -140,26 +169,56 @@ func (l *lines) done(w *waiting, now time.Time, away bool, wait time.Duration, a
 		w.at = at
 		heap.Push(&l.byTime, w)
 	}
-	l.wakeUp(&h.blocked, atOnceHost)
-	l.wakeUp(&l.full, 1)
+	l.standBy(&h.blocked, atOnceHost)
+	l.standBy(&of.blocked, atOnceTenant-of.busy)
+	if of.busy == 0 && len(of.blocked) == 0 {
+		delete(l.tenants, w.host.tenant)
+	}
 	if h.busy == 0 && h.failed == 0 && len(h.blocked) == 0 {
 		delete(l.hosts, w.host)
 	}
 	if len(l.hosts) > maxHosts {
-		maps.DeleteFunc(l.hosts, func(_ string, h *host) bool {
+		maps.DeleteFunc(l.hosts, func(_ receiver, h *host) bool {
 			return h.busy == 0 && len(h.blocked) == 0 && now.After(h.until)
 		})
 	}
 }
 
-// wakeUp lets up to n of those that stood aside be looked at again.
-func (l *lines) wakeUp(aside *[]*waiting, n int) {
+// standBy lets up to n of those that stood aside stand for a place of the process's.
+func (l *lines) standBy(aside *[]*waiting, n int) {
 	for ; n > 0 && len(*aside) > 0; *aside = (*aside)[1:] {
 		if w := (*aside)[0]; !w.gone {
-			heap.Push(&l.byTime, w)
+			l.full = append(l.full, w)
 			n--
 		}
 	}
+}
+
+// wakeUpFewest lets one of those that stand for a place be looked at, if there is one: of the
+// tenant with the least under way, and of these the one that stands longest.
+func (l *lines) wakeUpFewest() {
+	if l.busy >= atOnce {
+		return
+	}
+	fewest, least := -1, atOnce
+	for i, w := range l.full {
+		busy := 0
+		if of := l.tenants[w.hook.Tenant]; of != nil {
+			busy = of.busy
+		}
+		if busy < least {
+			fewest, least = i, busy
+		}
+		if busy == 0 {
+			break
+		}
+	}
+	if fewest < 0 {
+		return
+	}
+	w := l.full[fewest]
+	l.full = slices.Delete(l.full, fewest, fewest+1)
+	heap.Push(&l.byTime, w)
 }
 
 // byTime is a heap of what waits, the next one first.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -75,26 +76,38 @@ func (c LineCounts) plus(d LineCounts) LineCounts {
 }
 
 // SettleBatch notes which of the first chunks have ended, and where all lines have, that
-// the batch has: once, whoever comes first.
+// the batch has: once, whoever comes first. The counts are those of the batch that it returns:
+// after meeting another writer it counts again.
 func (q *Queue) SettleBatch(ctx context.Context, b Batch, now time.Time) (Batch, LineCounts, error) {
-	counts, settled, before, err := q.countLines(ctx, b)
-	if err != nil || b.EndedAt != nil {
-		return b, counts, err
+	for range appendTries {
+		counts, settled, before, err := q.countLines(ctx, b)
+		if err != nil || b.EndedAt != nil {
+			return b, counts, err
+		}
+		all := settled*chunkLines >= b.Total
+		if settled == b.Settled && !all {
+			// The marks of a batch that has ended are removed: was it so while they were read?
+			newest, err := q.Batch(ctx, b.ID)
+			if err != nil || newest.EndedAt == nil {
+				return b, counts, err
+			}
+			b = newest
+			continue
+		}
+		next, p := b, BatchCursor
+		next.Settled, next.Before = settled, before
+		if all {
+			next.EndedAt, p = &now, BatchEnd
+		}
+		done, err := q.writeBatch(ctx, p, next)
+		if !errors.Is(err, ErrLost) {
+			return done, counts, err
+		}
+		if b, err = q.Batch(ctx, b.ID); err != nil {
+			return b, counts, err
+		}
 	}
-	all := settled*chunkLines >= b.Total
-	if settled == b.Settled && !all {
-		return b, counts, nil
-	}
-	b.Settled, b.Before = settled, before
-	p := BatchCursor
-	if all {
-		b.EndedAt, p = &now, BatchEnd
-	}
-	done, err := q.writeBatch(ctx, p, b)
-	if errors.Is(err, ErrLost) {
-		done, err = q.Batch(ctx, b.ID) // somebody else's turn: theirs is as good
-	}
-	return done, counts, err
+	return b, LineCounts{}, fmt.Errorf("settle batch %s: met another writer %d times", b.ID, appendTries)
 }
 
 // FinishBatch tells of a batch that has ended and takes it off the list. tell may be

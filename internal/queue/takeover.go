@@ -86,9 +86,20 @@ func (q *Queue) Say(ctx context.Context, tenant, session, id string, said chat.R
 		return 0, fmt.Errorf("session %s: %w", session, ErrNotTaken)
 	}
 	t := &chat.Ticket{ID: rec.Changed.Ticket, Tenant: tenant, Session: session}
-	return q.appendAs(ctx, OwnerSay, t, "said-"+id, chat.Event{
+	seq, err := q.appendAs(ctx, OwnerSay, t, "said-"+id, chat.Event{
 		Kind: chat.KindMessage, At: now, Ticket: t.ID, Who: chat.ByHuman, Text: said.Text, HTML: said.HTML, Locale: said.Locale,
 	})
+	if err != nil {
+		return 0, err
+	}
+	kept, _, _, err := q.Events(ctx, tenant, session, seq-1, 1)
+	if err != nil {
+		return 0, err
+	}
+	if len(kept) == 1 && kept[0].Seq == seq && kept[0].Text != said.Text {
+		return 0, fmt.Errorf("say in session %s: %w", session, ErrReused)
+	}
+	return seq, nil
 }
 
 // silence cancels what is open of a session that a person took over. What has set out to do
