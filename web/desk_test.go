@@ -287,10 +287,12 @@ func (b *browser) calm() {
 	b.quiet()
 }
 
-// view opens a view.
-func (b *browser) view(name string) {
+// view opens a view, one thing in it (name/id), or a search (name?…).
+func (b *browser) view(path string) {
 	b.t.Helper()
-	outside[bool](b, `location.hash = `+quoted("#/"+name)+`; true`)
+	outside[bool](b, `location.hash = `+quoted("#/"+path)+`; true`)
+	name, _, _ := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, "?")
 	b.see("the view "+name, `document.querySelector(`+quoted(`.view[data-view="`+name+`"]`)+`) && !document.querySelector(".view .loading")`)
 }
 

@@ -165,10 +165,6 @@ func workTickets(t *testing.T, d *desk, b *browser, dead string) {
 	if n := open(); n != 0 {
 		t.Errorf("%d are open", n)
 	}
-	csv, _ := d.send(http.MethodGet, "/admin/api/tickets.csv?tenant=demo", nil, d.login)
-	if strings.Contains(string(csv), ",=1+1") {
-		t.Errorf("%s", csv)
-	}
 }
 
 func workKnowledge(t *testing.T, d *desk, b *browser) {
@@ -232,7 +228,7 @@ func workTenants(t *testing.T, d *desk, b *browser) {
 	b.fill("name", "bakery")
 	b.fill("origins", "https://bakery.example")
 	b.act("Add a tenant")
-	b.see("the keys", `/sk_/.test(document.querySelector("dialog .result").innerText)`)
+	b.see("the keys", `/sk_/.test(document.querySelector("dialog .result")?.innerText)`)
 	b.accessible("new keys")
 	b.shoot("work-keys")
 	b.result()
