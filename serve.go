@@ -17,6 +17,7 @@ import (
 	"sluice/internal/alert"
 	"sluice/internal/bell"
 	"sluice/internal/metrics"
+	"sluice/internal/password"
 	"sluice/internal/pulse"
 	"sluice/internal/queue"
 	"sluice/internal/reading"
@@ -31,6 +32,10 @@ type serveCmd struct{ settings }
 func (c *serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := c.validate(); err != nil {
 		return err
+	}
+	if c.AdminPassword != "" && password.Check(c.AdminPassword) != "" {
+		log := c.logger()
+		log.Warn().Int("characters", password.Shortest).Msg("SLUICE_ADMIN_PASSWORD is short: choose one of at least so many characters")
 	}
 	open := openNode
 	if c.clustered() {

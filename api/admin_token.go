@@ -25,7 +25,7 @@ const maxOpsTokens = 100
 
 type newOpsToken struct {
 	Name   string    `json:"name" pattern:"^[a-z0-9-]{1,32}$" example:"deploy"`
-	Role   chat.Role `json:"role,omitempty" enum:"viewer,operator,admin" default:"operator" doc:"at most that of who makes it"`
+	Role   chat.Role `json:"role,omitempty" enum:"viewer,operator,admin" doc:"at most that of who makes it, and this where it is left out"`
 	Reason string    `json:"reason" minLength:"1" maxLength:"500" doc:"what it is for; kept in the audit"`
 }
 
@@ -90,8 +90,9 @@ func (a *API) addToken(ctx context.Context, in *newTokenInput) (*newTokenOutput,
 	if err := withLogin(ctx); err != nil {
 		return nil, err
 	}
-	role := cmp.Or(in.Body.Role, chat.Operator)
-	if own := operatorOf(ctx).role; !own.Includes(role) {
+	own := operatorOf(ctx).role
+	role := cmp.Or(in.Body.Role, own)
+	if !own.Includes(role) {
 		return nil, errRole(role, own)
 	}
 	if all, err := a.deps.Queue.OpsTokens(ctx); err != nil {

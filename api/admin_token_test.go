@@ -11,7 +11,7 @@ func TestOpsTokensOpenWhatALoginOpens(t *testing.T) {
 	f := nodes(t, 1)[0]
 	made := f.admin("POST", "tokens", with(map[string]any{"name": "deploy"}))
 	token := made.text("token")
-	if made.status != http.StatusCreated || !strings.HasPrefix(token, "ot_deploy.") || made.text("actor") != "admin" || made.text("role") != "operator" {
+	if made.status != http.StatusCreated || !strings.HasPrefix(token, "ot_deploy.") || made.text("actor") != "admin" || made.text("role") != "admin" {
 		t.Fatalf("%d %s", made.status, made.raw)
 	}
 	refused(t, f.admin("POST", "tokens", with(map[string]any{"name": "deploy"})), http.StatusConflict, "exists")
@@ -19,8 +19,8 @@ func TestOpsTokensOpenWhatALoginOpens(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 	child := with(map[string]any{"name": "child"})
-	refused(t, f.call("POST", "/admin/api/tokens", token, child), http.StatusForbidden, "role_required")
-	refused(t, f.call("POST", "/admin/api/tokens", f.token("admin"), child), http.StatusForbidden, "login_only")
+	refused(t, f.call("POST", "/admin/api/tokens", f.token("operator"), child), http.StatusForbidden, "role_required")
+	refused(t, f.call("POST", "/admin/api/tokens", token, child), http.StatusForbidden, "login_only")
 	list := f.admin("GET", "tokens", nil)
 	if !strings.Contains(string(list.raw), `"deploy"`) || strings.Contains(string(list.raw), "hash") || strings.Contains(string(list.raw), token) {
 		t.Errorf("%s", list.raw)

@@ -50,7 +50,7 @@ func (q *Queue) RemoveLogin(ctx context.Context, hash string) error {
 // its secret is stored.
 type OpsToken struct {
 	Name   string    `json:"name"`
-	Role   chat.Role `json:"role"` // of one that an earlier version stored: operator
+	Role   chat.Role `json:"role"` // of one that an earlier version stored: admin
 	Hash   string    `json:"hash"`
 	Actor  string    `json:"actor"`
 	Reason string    `json:"reason"`
@@ -73,7 +73,7 @@ func (q *Queue) AddOpsToken(ctx context.Context, t OpsToken) error {
 // OpsToken reads a token by its name, or returns ErrNotFound.
 func (q *Queue) OpsToken(ctx context.Context, name string) (t OpsToken, err error) {
 	err = q.office(ctx, "token."+name, &t)
-	t.Role = orDefault(t.Role, chat.Operator)
+	t.Role = orDefault(t.Role, chat.Admin)
 	return t, err
 }
 
