@@ -27,7 +27,9 @@ func (n *node) banner(out io.Writer) {
 	}
 	line("", "%s (tenant %s, publishable)", n.secrets.publishable, demoTenant)
 	if n.secrets.adminPassword != "" {
-		line("admin", "user %s, password %s (shown once)", firstAdmin, n.secrets.adminPassword)
+		line("admin", "%s/admin user %s, password %s (shown once)", base, firstAdmin, n.secrets.adminPassword)
+	} else {
+		line("admin", "%s/admin", base)
 	}
 	var vendors []string
 	for _, v := range n.engine.rules.Vendors {
