@@ -142,7 +142,8 @@ func (s *sockets) count() int {
 
 // closeAll takes no more sockets in, tells every client to come back later, closes
 // with 4001 and waits until all that the sockets started has ended. When ctx ends
-// first, what is left is cut.
+// first, what is left is cut; one that is in the middle of its close handshake is waited
+// for as long as the library does, 5 s.
 func (s *sockets) closeAll(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true

@@ -236,12 +236,11 @@ func TestSocketsCutWhoDoesNotLeave(t *testing.T) {
 	r.hello(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	if err := r.sockets.closeAll(ctx); err == nil {
 		t.Error("closeAll did not tell that it cut a socket")
 	}
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("cutting took %s", took)
+	if n := r.sockets.count(); n != 0 {
+		t.Errorf("%d sockets are left", n)
 	}
 }
 
