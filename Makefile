@@ -5,6 +5,8 @@ TEST = $(GO) test -p 2
 # What is measured in real time, on a machine that does other things too: a test that failed is
 # run again by itself, twice at the most. One that fails three times has failed.
 PATIENT = $(GO) tool -modfile=.ci/lint.mod gotestsum --format standard-verbose --rerun-fails=2 --rerun-fails-max-failures=4 --packages=./internal/e2e/ -- -p 1 -count 1
+# The same for the race detector, which makes all ten times slower. A data race is never tried again.
+RACE = $(GO) tool -modfile=.ci/lint.mod gotestsum --format pkgname --rerun-fails=2 --rerun-fails-max-failures=4 --rerun-fails-abort-on-data-race
 BIN  = bin/sluice
 
 .DEFAULT_GOAL := help
@@ -23,7 +25,7 @@ test: ## Unit and bubble tests; needs Go and PostgreSQL (found on the machine, o
 	$(TEST) -timeout 10m ./...
 
 race: ## The same under the race detector; of what only learns, in no goroutine of its own, the tests that share it.
-	$(TEST) -race -timeout 15m $$($(GO) list ./... | grep -vE '/internal/(faq|intent)$$')
+	$(RACE) --packages="$$($(GO) list ./... | grep -vE '/internal/(faq|intent)$$' | tr '\n' ' ')" -- -p 2 -race -timeout 15m
 	$(TEST) -race -timeout 5m -run 'AtOnce$$' ./internal/faq/ ./internal/intent/
 
 e2e: ## The built binary: kill -9, signals, overdue answers in real time, a burst.
