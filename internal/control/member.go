@@ -58,7 +58,7 @@ type Member struct {
 
 	mu     sync.Mutex // guards the rest
 	holder *holder
-	closed chan struct{}
+	closed chan struct{} // closed with mu held
 	places placeCache
 	told   hello // the controller's latest
 	toldAt time.Time
@@ -98,14 +98,10 @@ func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	if ctx.Err() != nil {
 		return gate.Permit{}, context.Cause(ctx)
 	}
-	select {
-	case <-m.closed:
+	w := m.join(a)
+	if w == nil {
 		return gate.Permit{}, ErrClosed
-	default:
 	}
-	m.mu.Lock()
-	w := m.holder.ask(a)
-	m.mu.Unlock()
 	m.tell()
 	err := ErrClosed
 	select {
@@ -123,6 +119,26 @@ func (m *Member) Ask(ctx context.Context, a gate.Ask) (gate.Permit, error) {
 	m.mu.Unlock()
 	m.tell()
 	return gate.Permit{}, err
+}
+
+// join makes a wait, unless who asks is turned away by now (nil): whoever says good-bye
+// must know that nobody joins behind its back.
+func (m *Member) join(a gate.Ask) *asking {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	select {
+	case <-m.closed:
+		return nil
+	default:
+		return m.holder.ask(a)
+	}
+}
+
+// turnAway ends all waits, and lets nobody join any more.
+func (m *Member) turnAway() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.closed)
 }
 
 // End tells the controller at once how a permit's call ended. False: no controller has

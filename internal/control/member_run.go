@@ -22,7 +22,7 @@ const (
 // and at the end, when nothing is held any more, removes the registration. It returns
 // after ctx has ended.
 func (m *Member) Run(ctx context.Context) error {
-	turnAway := sync.OnceFunc(func() { close(m.closed) })
+	turnAway := sync.OnceFunc(m.turnAway)
 	defer turnAway()
 	stopMail, err := m.queue.Mail(m.cfg.Node, m.read)
 	if err != nil {
@@ -129,8 +129,8 @@ func (m *Member) work(ctx context.Context) {
 	}
 }
 
-// part waits for who was turned away to leave and for what is in use to come back, says good-bye and removes the
-// registration. What does not come back is left to the controller, which finds the
+// part waits for who was turned away to leave and for what is in use to come back, says
+// good-bye and removes the registration. What does not come back is left to the controller, which finds the
 // node dead.
 func (m *Member) part(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
