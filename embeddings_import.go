@@ -46,6 +46,7 @@ type nearShelf struct {
 	version string // of the index
 	space   space
 	near    worker.Near
+	open    func() bool // whether the database that is asked first answers; nil: there is none
 }
 
 // nearFAQ is the vectors of one list of entries.
@@ -66,11 +67,20 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 	if now := l.near.Load(); now != nil && now.version == version && now.space.id() == want.id() {
 		return nil
 	}
+	if all := l.complete.Load(); all != nil && all.version == version && all.space.id() == want.id() {
+		return nil // too many for the memory: the database has them, or gets them
+	}
 	what := version + " " + want.id()
 	if e.refused[ofBooks] == what {
 		return nil
 	}
 	texts, talk := shelf.index.Texts(), faq.SmallTalk()
+	if strangers, large, err := e.large(ctx, want, texts, talk); err != nil || large {
+		if err != nil {
+			return err
+		}
+		return e.keepLarge(ctx, want, version, texts, strangers)
+	}
 	vectors, err := e.collect(ctx, want, append(texts, talk...), ofBooks, vector.MaxNumbers)
 	if errors.Is(err, vector.ErrBounds) {
 		e.refused[ofBooks] = what
@@ -94,7 +104,11 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 		Space: want.id(), Floor: knowledge.Floor(best),
 		Nearest: func(_ context.Context, v []float32, n int) ([]vector.Near, error) { return table.Nearest(v, n), nil },
 	}
-	l.near.Store(&nearShelf{version, want, near})
+	inMemory := &nearShelf{version, want, near, nil}
+	if e.live.shelves != nil {
+		l.complete.Store(&completeVectors{version, want, table.Dimensions(), e.used[ofBooks][:len(texts)], inMemory, nil})
+	}
+	l.near.Store(inMemory)
 	e.log.Info().Str("version", version).Str("space", want.id()).Int("passages", len(texts)).
 		Float64("floor", near.Floor).Msg("the knowledge is found by meaning too")
 	return nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pgvectortest
+package pgvtest
 
 import (
 	"bytes"

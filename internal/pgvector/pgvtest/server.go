@@ -1,6 +1,6 @@
 //go:build unix
 
-package pgvectortest
+package pgvtest
 
 import (
 	"bufio"
@@ -54,6 +54,21 @@ func New(t testing.TB) *Server {
 	}
 	t.Cleanup(func() { current.Start(t) }) // as it was found
 	return current
+}
+
+// Own returns a server that ends with the test, for packages whose TestMain is another's.
+func Own(t testing.TB) *Server {
+	t.Helper()
+	s, err := begin()
+	if err != nil {
+		t.Fatalf("a PostgreSQL with pgvector for the test: %v: %v", err, errCure)
+	}
+	t.Cleanup(func() {
+		if err := s.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
 
 func begin() (*Server, error) {
@@ -150,18 +165,20 @@ func (s *Server) end() error {
 	return err
 }
 
+func (s *Server) remove() error { return errors.Join(s.end(), os.RemoveAll(s.data)) }
+
 // Main runs the tests of a package, stops the server, and only then looks for goroutines that
 // are left. It is the body of a TestMain and does not return.
 func Main(m *testing.M) {
 	code := m.Run()
 	if current != nil {
-		if err := errors.Join(current.end(), os.RemoveAll(current.data)); err != nil {
-			fmt.Fprintln(os.Stderr, "pgvectortest:", err)
+		if err := current.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, "pgvtest:", err)
 			code = max(code, 1)
 		}
 	}
 	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "pgvectortest: goroutines left by tests:", err)
+		fmt.Fprintln(os.Stderr, "pgvtest: goroutines left by tests:", err)
 		code = 1
 	}
 	os.Exit(code)
