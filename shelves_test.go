@@ -133,8 +133,8 @@ func TestPassagesAreFoundInADatabaseOfVectors(t *testing.T) {
 		w.close()
 	})
 	t.Run("too many for the memory", func(t *testing.T) {
-		w := newWorld(t, testRules(t, embedRules(t, small)), swift)
-		w.vectors, w.most = server.URL(), 64*150 // the documents have 205 passages
+		w := newWorld(t, testRules(t, embedRules(t, "vendors: [a], dimensions: 32, batch: 20")), swift)
+		w.vectors, w.most = server.URL(), 32*150 // the documents have 205 passages
 		s := shelve(t, w)
 		s.inForce("the shipped documents")
 		if floor := s.books.near.Load().near.Floor; floor <= 0 || floor >= 1 {

@@ -22,7 +22,7 @@ import (
 const fetchFor = 5 * time.Minute
 
 // errCure is what to do where no server is to be had.
-var errCure = errors.New("install Node.js 20 or newer with its npm, which fetches PGlite once")
+var errCure = errors.New("install Node.js 18 or newer with its npm (apt-get install npm), which fetches PGlite once")
 
 //go:embed package.json package-lock.json server.mjs
 var parts embed.FS

@@ -5,6 +5,14 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 
+// Node.js 18, which Debian 12 has, knows it under a flag only.
+globalThis.CustomEvent ??= class extends Event {
+  constructor(type, options) {
+    super(type)
+    this.detail = options?.detail
+  }
+}
+
 const [dataDir, port] = process.argv.slice(2)
 process.stdin.on('end', () => process.exit(0)).resume()
 const db = await PGlite.create({ dataDir, extensions: { vector } })
