@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	pgv "github.com/pgvector/pgvector-go"
 	"github.com/rs/zerolog"
 
 	"sluice/internal/knowledge"
@@ -186,10 +189,27 @@ func TestAnInterruptedImportGoesOnWhereItWas(t *testing.T) {
 	if _, err := other.pool.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // so few vectors are compared whole else
 		t.Fatal(err)
 	}
+	if plan := planOf(t, &Index{other, index.id, index.dimensions}, vectors[0]); !strings.Contains(plan, fmt.Sprintf("Index Scan using shelf_%d_nearest", index.id)) {
+		t.Errorf("a search goes by %s", plan)
+	}
 	recallOf(t, index, vectors)
 	if _, err := other.pool.Exec(t.Context(), "reset enable_seqscan"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// planOf returns how the database searches.
+func planOf(t *testing.T, x *Index, v []float32) string {
+	t.Helper()
+	rows, err := x.store.pool.Query(t.Context(), fmt.Sprintf("explain select number from %s order by vector <=> $1 limit 5", table(x.id)), pgv.NewHalfVector(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // recallOf compares the index with an exact search, on vectors that are all far from one
