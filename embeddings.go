@@ -50,7 +50,8 @@ type embeddings struct {
 	failures int                 // in a row
 	used     map[string][]string // keys of vectors
 	part     largeWork
-	most     int // numbers that are compared in memory
+	turn     time.Time // until when the duty to embed is ours
+	most     int       // numbers that are compared in memory
 }
 
 func newEmbeddings(q *queue.Queue, in *live, model *gate.Model, granter granter, log zerolog.Logger) (*embeddings, error) {

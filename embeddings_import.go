@@ -105,7 +105,7 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 		Nearest: func(_ context.Context, v []float32, n int) ([]vector.Near, error) { return table.Nearest(v, n), nil },
 	}
 	inMemory := &nearShelf{version, want, near, nil}
-	if e.live.shelves != nil {
+	if e.live.shelves != nil && table.Dimensions() > 0 {
 		l.complete.Store(&completeVectors{version, want, table.Dimensions(), e.used[ofBooks][:len(texts)], inMemory, nil})
 	}
 	l.near.Store(inMemory)
@@ -159,7 +159,7 @@ func (e *embeddings) collect(ctx context.Context, want space, texts []string, of
 	if !w.fits(most) {
 		return nil, fmt.Errorf("%d texts of %d dimensions: %w", len(texts), w.dimensions, vector.ErrBounds)
 	}
-	if len(w.missing) > 0 {
+	if len(w.missing) > 0 && !time.Now().Before(e.turn) {
 		mine, err := e.queue.Duty(ctx, "vectors", embedDuty)
 		if err != nil {
 			return nil, err
@@ -167,16 +167,18 @@ func (e *embeddings) collect(ctx context.Context, want space, texts []string, of
 		if !mine {
 			return nil, errElsewhere
 		}
+		e.turn = time.Now().Add(embedTurn)
+	}
+	if len(w.missing) > 0 {
 		if err := e.queue.VectorRoom(ctx, len(w.missing)); err != nil {
 			return nil, err
 		}
 	}
-	until := time.Now().Add(embedTurn)
 	for len(w.missing) > 0 {
-		if time.Now().After(until) {
+		if time.Now().After(e.turn) {
 			return nil, errMore
 		}
-		if err := e.batch(ctx, w, until); err != nil {
+		if err := e.batch(ctx, w, e.turn); err != nil {
 			return nil, err
 		}
 		if !w.fits(most) {

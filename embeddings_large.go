@@ -29,7 +29,7 @@ func (e *embeddings) large(ctx context.Context, want space, texts, talk []string
 		return nil, false, nil
 	}
 	vectors, err := e.collect(ctx, want, talk, ofTalk, vector.MaxNumbers)
-	if err != nil || len(texts)+len(talk) <= e.most/len(vectors[0]) {
+	if err != nil || len(vectors[0]) == 0 || len(texts)+len(talk) <= e.most/len(vectors[0]) {
 		return nil, false, err
 	}
 	return vectors, true, nil

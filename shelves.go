@@ -96,6 +96,7 @@ func (s *shelves) run(ctx context.Context) (err error) {
 			}
 			pause = min(shelveEvery<<min(failures, 10), shelveLongest)
 			s.fault.Store(&err)
+			s.prepared = false // whatever was taken away is made again
 		default:
 			failures = 0
 			s.fault.Store(nil)
@@ -121,6 +122,7 @@ func (s *shelves) keep(ctx context.Context) error {
 		return s.sweep(ctx)
 	}
 	if s.of == all && s.index != nil && time.Since(s.usedAt) < shelfUse {
+		s.index.Probe(ctx)
 		return nil
 	}
 	if s.of == all && s.index != nil {

@@ -10,9 +10,8 @@ import (
 	"sluice/internal/gate"
 )
 
-// guard keeps searches away from a database that fails or is slow, and lets no more of them
-// in at once than there are connections: a search never waits for one. It is safe for
-// concurrent use.
+// guard keeps searches away from a database that fails or is slow, and lets in no more at once
+// than there are connections beside the one that writes. It is safe for concurrent use.
 type guard struct {
 	limit int
 	log   zerolog.Logger

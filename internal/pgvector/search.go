@@ -23,7 +23,7 @@ const undefinedTable = "42P01"
 // Nearest returns the n vectors that are most like v by the cosine of their angle, the best
 // first: nearly always the nearest ones, but an index may miss some. It answers within
 // Config.Wait, or with ErrAway: at once where searches have failed of late, or where as many
-// as there are connections run already.
+// run already as there are connections beside the one that writes.
 func (x *Index) Nearest(ctx context.Context, v []float32, n int) ([]vector.Near, error) {
 	if len(v) != x.dimensions || !directed(v) {
 		return nil, nil
@@ -63,6 +63,17 @@ func (x *Index) search(ctx context.Context, v []float32, n int) ([]vector.Near, 
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[vector.Near])
+}
+
+// Probe asks for something if searches are kept away just now and one more may be tried, so
+// that a database which has come back is noticed without a question.
+func (x *Index) Probe(ctx context.Context) {
+	if x.Open() {
+		return
+	}
+	v := make([]float32, x.dimensions)
+	v[0] = 1
+	_, _ = x.Nearest(ctx, v, 1) // its end is noted
 }
 
 // Open reports whether searches are let through, as far as is known now.

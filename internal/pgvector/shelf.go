@@ -53,7 +53,11 @@ func (s *Store) Fill(ctx context.Context, shelf Shelf, read Read) (*Index, error
 			return nil, err
 		}
 		if at.ready {
-			return &Index{s, at.id, shelf.Dimensions}, nil
+			x := &Index{s, at.id, shelf.Dimensions}
+			if there, err := x.Use(ctx); err != nil || there {
+				return x, err
+			}
+			continue // it was swept this very moment
 		}
 		if at.written >= shelf.Passages {
 			if err := s.build(ctx, at.id); err != nil {

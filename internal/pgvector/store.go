@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open pgvector: %w", err)
 	}
-	return &Store{cfg: cfg, conn: pc.ConnConfig.Copy(), pool: pool, guard: newGuard(cfg, int(pc.MaxConns))}, nil
+	return &Store{cfg: cfg, conn: pc.ConnConfig.Copy(), pool: pool, guard: newGuard(cfg, max(1, int(pc.MaxConns)-1))}, nil
 }
 
 // readVectors lets a connection send vectors as numbers, and search with our reach.

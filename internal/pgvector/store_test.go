@@ -302,6 +302,13 @@ func TestASweepTakesWhatNobodyUses(t *testing.T) {
 	if got := nearest(t, indexes[0], random(3, 8, 0)[2], 1); !slices.Equal(got, []int{2}) {
 		t.Errorf("what is used finds %d", got)
 	}
+	if _, err := s.pool.Exec(t.Context(), "update sluice_vectors.shelves set used_at = used_at - interval '2 hours'"); err != nil {
+		t.Fatal(err)
+	}
+	indexes[0] = fill(t, s, Shelf{Version: "0", Space: "a 8"}, random(3, 8, 0)) // found again after a long time
+	if swept, err := s.Sweep(t.Context(), time.Hour); swept != 0 || err != nil || !uses(indexes[0]) {
+		t.Errorf("%d went of what was just found, %v", swept, err)
+	}
 	back := fill(t, s, Shelf{Version: "1", Space: "a 8"}, random(3, 8, 1)) // a rollback
 	if got := nearest(t, back, random(3, 8, 1)[1], 1); !slices.Equal(got, []int{1}) {
 		t.Errorf("what was brought back finds %d", got)
