@@ -240,7 +240,8 @@ func (w *textWorld) promised(session, phone, language string, wait time.Duration
 	}
 	id, made, err := q.Promise(ctx, &s.Ticket, now, wait, w.in().carriers.texting(w.rules).Caps)
 	if err != nil {
-		return "", err
+		_, errCancel := q.Cancel(ctx, parent.ID, chat.ReasonCustomer, now)
+		return "", errors.Join(err, errCancel)
 	}
 	s.Ticket.Answer(chat.Answer{
 		Reply: chat.Reply{Text: "Later.", Locale: "en"}, Route: chat.RouteTemplate, Reason: chat.ReasonOverdue, FollowUp: id, Promise: &made,
