@@ -165,6 +165,13 @@ func TestNullIsNoField(t *testing.T) {
 	if s.Phone != "" || s.Customer != nil {
 		t.Errorf("the ticket is of %v at %q", s.Customer, s.Phone)
 	}
+	body := map[string]any{"message": "hello"}
+	for _, name := range []string{"session_id", "lane", "max_wait", "phone", "callback_url", "locale", "customer", "metadata"} {
+		body[name] = nil
+	}
+	if a := r.call("POST", "/v1/tickets", r.demo.Secret, body); a.status != http.StatusAccepted {
+		t.Errorf("over HTTP: %d %s", a.status, a.raw)
+	}
 	more := again(welcome, 0)
 	more["identity"] = nil
 	_, resumed := r.hello(more)
