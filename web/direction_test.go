@@ -20,7 +20,7 @@ func TestWidgetShowsTextsInTheirOwnOrder(t *testing.T) {
 	r := st.next()
 	st.say(r, 0, "a piece \u202dof it")
 	b.until("the piece", `this.querySelector(".said")?.textContent === "a piece of it"`)
-	st.answer(r, "none", `<p>see &#x202E;<a href="https://ok.example">ok\u202b.example</a> \u2066next</p><p><strong>end</strong></p>`, "en")
+	st.answer(r, "none", "<p>see &#x202E;<a href=\"https://ok.example\">ok\u202b.example</a> \u2066next</p><p><strong>end</strong></p>", "en")
 	b.until("the answer", `[...this.querySelectorAll(".row.bot strong")].some((n) => n.textContent === "end")`)
 	got, err := inside[[]string](b, `
 		const bubbles = [...this.querySelectorAll(".row.own .bubble, .row.bot:not(.greeting) .bubble")];
