@@ -105,6 +105,28 @@ func TestNoPromiseWithoutANumberOrAPlace(t *testing.T) {
 	}
 }
 
+// One of two customers who left the same number is promised the last text of its day; the
+// other one gets the template alone, and the promise is kept.
+func TestAReplyBeyondACapPromisesNothing(t *testing.T) {
+	inBubble(t, setup{Limit: 1, Defer: capped(10*time.Minute, 1)}, func(t *testing.T, w *world) {
+		defer w.watch()()
+		first, second := w.call("s1", "Where is my order 7?", time.Second), w.call("s2", "Where is my order 8?", time.Second)
+		time.Sleep(2 * time.Second)
+		w.start() // overdue: both are answered before anybody grants a permit
+		made, bare := w.until(first.ID, time.Second), w.until(second.ID, time.Second)
+		if made.FollowUp == "" {
+			made, bare = bare, made
+		}
+		if made.FollowUp == "" || bare.FollowUp != "" || bare.Promise != nil || bare.Reply.Text != "Later." {
+			t.Fatalf("with a promise: %+v; without: %+v, %q", made, bare, bare.Reply.Text)
+		}
+		w.until(made.FollowUp, time.Minute)
+		time.Sleep(35 * time.Second)
+		w.promise(made.FollowUp, chat.PromiseSent)
+		w.depth(chat.Deferred, 0)
+	})
+}
+
 // What was put off because of the load waits until it falls, or a third of its time is left.
 func TestAFollowUpWaitsUntilTheLoadFalls(t *testing.T) {
 	for name, c := range map[string]struct{ load, answered time.Duration }{
