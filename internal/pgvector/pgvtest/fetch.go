@@ -72,6 +72,14 @@ func fetch(ctx context.Context) (string, error) {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci: %w: %s", err, bytes.TrimSpace(said))
 	}
+	// The cluster is made once, which takes longer than all tests together, and copied for each server.
+	first := &Server{program: work, data: work, port: "0"}
+	if err := first.start(); err != nil {
+		return "", err
+	}
+	if err := errors.Join(first.stdin.Close(), first.cmd.Wait()); err != nil {
+		return "", fmt.Errorf("end the first server: %w", err)
+	}
 	if err := os.Rename(work, dir); err != nil {
 		return "", fmt.Errorf("keep the server: %w", err)
 	}

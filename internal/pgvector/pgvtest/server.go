@@ -81,6 +81,9 @@ func begin() (*Server, error) {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	s := &Server{program: program, data: data, port: "0"}
+	if err := os.CopyFS(filepath.Join(data, "pg"), os.DirFS(filepath.Join(program, "pg"))); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the cluster: %w", err), os.RemoveAll(data))
+	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(data))
 	}

@@ -14,8 +14,9 @@ globalThis.CustomEvent ??= class extends Event {
 }
 
 const [dataDir, port] = process.argv.slice(2)
-process.stdin.on('end', () => process.exit(0)).resume()
 const db = await PGlite.create({ dataDir, extensions: { vector } })
+const end = () => db.close().finally(() => process.exit(0))
+process.stdin.on('end', end).resume()
 const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: Number(port), maxConnections: 20 })
 await server.start()
 console.log(`ready ${server.port}`)
