@@ -20,6 +20,13 @@ import (
 	"go.uber.org/goleak"
 )
 
+// prefix begins the names of the temporary directories, of which those that are older than
+// abandoned belong to no process: no test takes so long.
+const (
+	prefix    = "sluice-pgv-"
+	abandoned = time.Hour
+)
+
 // startFor bounds how long the server may take to be ready, on a busy machine.
 const startFor = 2 * time.Minute
 
@@ -76,7 +83,8 @@ func begin() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.MkdirTemp("", "sluice-pgv-")
+	removeAbandoned()
+	data, err := os.MkdirTemp("", prefix)
 	if err != nil {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
@@ -88,6 +96,16 @@ func begin() (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(data))
 	}
 	return s, nil
+}
+
+// removeAbandoned removes what killed processes left.
+func removeAbandoned() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // fails on a bad pattern only
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = os.RemoveAll(dir) // another user's, at worst: then it stays
+		}
+	}
 }
 
 // URL returns where the server is. All connections share one session, so nothing is prepared
