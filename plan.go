@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -25,6 +26,9 @@ type planCmd struct {
 
 // Run shows the plan.
 func (c *planCmd) Run(out io.Writer) error {
+	if c.Calls == 0 {
+		return errors.New("calls 0: must be from 1 to 100")
+	}
 	name, doc, err := readRules(c.Rules)
 	if err != nil {
 		return err

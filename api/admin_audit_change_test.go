@@ -24,6 +24,20 @@ func TestTheAuditShowsWhatWasChanged(t *testing.T) {
 	f.admin("POST", "tenants/bakery/keys", why)
 	f.admin("PUT", "operators/mei", with(map[string]any{"role": "operator", "password": "not to be shown"}))
 	f.admin("POST", "tokens", with(map[string]any{"name": "deploy", "role": "viewer"}))
+	handoff := "handoffs/" + f.handedOver("talk")
+	f.admin("POST", handoff+"/take", why)
+	f.admin("POST", "sessions/demo/talk/messages", map[string]any{"text": "not to be shown either"})
+	f.admin("POST", handoff+"/release", why)
+	open := f.submit(map[string]any{"message": "and my order?"}).text("ticket_id")
+	f.admin("POST", "tickets/"+open+"/cancel", why)
+	f.admin("POST", "tickets/"+open+"/requeue", why)
+	f.admin("POST", "bulk", with(map[string]any{"action": "cancel", "filter": map[string]any{"tenant": "bakery"}}))
+	f.admin("PUT", "knowledge/opening.md", with(map[string]any{"text": "# Opening hours\n\nNine to five."}))
+	f.admin("PUT", "knowledge/opening.md", with(map[string]any{"text": "# Opening hours\n\nNine to six."}))
+	entry := map[string]any{"questions": map[string]any{"en": []string{"When are you open?"}}, "answers": map[string]any{"en": "Nine to five."}}
+	f.admin("PUT", "faq/opening", with(entry))
+	entry["answers"] = map[string]any{"en": "Nine to six."}
+	f.admin("PUT", "faq/opening", with(entry))
 	a := f.admin("GET", "audit", nil)
 	for _, secret := range []string{"sk_", "is_", "ot_", "$argon2", "not to be shown"} {
 		if strings.Contains(string(a.raw), secret) {
@@ -34,7 +48,9 @@ func TestTheAuditShowsWhatWasChanged(t *testing.T) {
 	must(t, json.Unmarshal(a.raw, &page))
 	sides := map[string][2]string{}
 	for _, e := range page.Entries {
-		sides[e.Action] = [2]string{side(e.Before), side(e.After)}
+		if _, newer := sides[e.Action]; !newer {
+			sides[e.Action] = [2]string{side(e.Before), side(e.After)}
+		}
 	}
 	for action, want := range map[string][2]string{
 		"lane.pause":      {"open", "paused"},
@@ -44,6 +60,14 @@ func TestTheAuditShowsWhatWasChanged(t *testing.T) {
 		"tenant.keys":     {"", ""},
 		"operator.change": {`{"role":"viewer"}`, `{"password":"another one","role":"operator"}`},
 		"token.add":       {"", `{"role":"viewer"}`},
+		"handoff.take":    {`{"owner":"queue"}`, `{"human":"admin","owner":"human"}`},
+		"handoff.release": {`{"human":"admin","owner":"human"}`, `{"owner":"bot"}`},
+		"session.message": {"", `{"characters":22}`},
+		"ticket.cancel":   {`"status":"queued"`, `{"status":"cancelled"}`},
+		"ticket.requeue":  {`"status":"cancelled"`, `"asked_again_in":`},
+		"bulk.cancel":     {"", `"tenant":"bakery"`},
+		"knowledge.put":   {"Nine to five.", "Nine to six."},
+		"faq.put":         {"Nine to five.", "Nine to six."},
 	} {
 		got, found := sides[action]
 		for i, part := range want {

@@ -122,7 +122,10 @@ func (a *API) beginBulk(ctx context.Context, in *bulkInput) (*bulkOutput, error)
 		out.Body.DryRun = true
 		return out, checkReason(wish.Reason)
 	}
-	e := queue.Audit{Action: "bulk." + string(wish.Action), Target: action.ID, Reason: wish.Reason}
+	e := queue.Audit{
+		Action: "bulk." + string(wish.Action), Target: action.ID, Reason: wish.Reason,
+		After: map[string]any{"filter": action.Filter, "matched": action.Matched},
+	}
 	err = a.change(ctx, e, func() (err error) {
 		action, err = a.deps.Queue.AddBulk(ctx, action)
 		if errors.Is(err, queue.ErrBulks) {

@@ -174,6 +174,7 @@ func (a *API) editFAQ(ctx context.Context, e queue.Audit, from uint64, edit func
 		}
 		out := &faqChangeOutput{}
 		out.Body.Entries = len(entries)
+		e.Before, e.After = faqSides(now, next)
 		out.Body.Revision, err = a.storeFAQ(ctx, e, next, rev, from)
 		if err == nil {
 			return out, nil

@@ -165,7 +165,9 @@ func (a *API) putDocument(ctx context.Context, in *putDocumentInput) (*struct{},
 	if err != nil {
 		return nil, err
 	}
-	e := queue.Audit{Action: "knowledge.put", Target: in.Name, Reason: in.Body.Reason}
+	e := queue.Audit{
+		Action: "knowledge.put", Target: in.Name, Reason: in.Body.Reason, Before: a.draftSide(ctx, in.Name), After: textSide(d.Text),
+	}
 	return nil, a.change(ctx, e, func() error {
 		kept, err := a.deps.Queue.KeepText(ctx, d.Name, d.Text)
 		if err != nil {
@@ -176,10 +178,11 @@ func (a *API) putDocument(ctx context.Context, in *putDocumentInput) (*struct{},
 }
 
 func (a *API) deleteDocument(ctx context.Context, in *deleteDocumentInput) (*struct{}, error) {
-	if _, err := a.getDocument(ctx, &getDocumentInput{Name: in.Name, Draft: true}); err != nil {
+	before, err := a.getDocument(ctx, &getDocumentInput{Name: in.Name, Draft: true})
+	if err != nil {
 		return nil, err
 	}
-	e := queue.Audit{Action: "knowledge.delete", Target: in.Name, Reason: in.Body.Reason}
+	e := queue.Audit{Action: "knowledge.delete", Target: in.Name, Reason: in.Body.Reason, Before: textSide(before.Body.Text)}
 	return nil, a.change(ctx, e, func() error {
 		return a.draft(ctx, queue.Change{Document: queue.Document{Name: in.Name}, Removed: true})
 	})
@@ -218,6 +221,7 @@ func (a *API) putVersion(ctx context.Context, e queue.Audit, put func(queue.Know
 	}
 	by := queue.Authorship{Actor: operatorOf(ctx).actor, Reason: e.Reason}
 	out := &publishOutput{}
+	e.Before = versionSide(v)
 	err = a.change(ctx, e, func() error {
 		next, err := put(v, by)
 		out.Body = knowledgeRevision(next)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -62,32 +63,33 @@ func (a *API) registerTakeovers(api huma.API) {
 	}, []int{400, 404, 413}, a.release)
 	manage(a, api, huma.Operation{
 		OperationID: "admin-say", Method: http.MethodPost, Path: "sessions/{tenant}/{session}/messages", Summary: "Write to a customer whose session a person has",
-		Description:   "A message of `who: human`, shown as it is written. 409 `not_taken`: no person has the session.",
+		Description:   "A message of `who: human`, shown as it is written. 409 `not_taken`: no person has the session; `taken`: another operator has it.",
 		DefaultStatus: http.StatusCreated, Middlewares: huma.Middlewares{checkedAs[sayBody]},
 	}, []int{400, 404, 409, 413}, a.say)
 }
 
 func (a *API) take(ctx context.Context, in *takeoverInput) (*takeoverOutput, error) {
-	return a.changeOwner(ctx, "handoff.take", in, func(ctx context.Context) (queue.Session, error) {
+	return a.changeOwner(ctx, "handoff.take", in, ownedBy(string(chat.OwnerHuman), operatorOf(ctx).actor), func(ctx context.Context) (queue.Session, error) {
 		return a.deps.Queue.TakeOver(ctx, in.Ticket, operatorOf(ctx).actor, time.Now().UTC())
 	})
 }
 
 func (a *API) release(ctx context.Context, in *takeoverInput) (*takeoverOutput, error) {
-	return a.changeOwner(ctx, "handoff.release", in, func(ctx context.Context) (queue.Session, error) {
+	return a.changeOwner(ctx, "handoff.release", in, ownedBy(string(chat.OwnerBot), ""), func(ctx context.Context) (queue.Session, error) {
 		return a.deps.Queue.GiveBack(ctx, in.Ticket, time.Now().UTC())
 	})
 }
 
 // changeOwner changes who has the session of a handoff. An operator who leaves does not keep
 // what was begun from its end.
-func (a *API) changeOwner(ctx context.Context, action string, in *takeoverInput, do func(context.Context) (queue.Session, error)) (*takeoverOutput, error) {
+func (a *API) changeOwner(ctx context.Context, action string, in *takeoverInput, after any, do func(context.Context) (queue.Session, error)) (*takeoverOutput, error) {
 	h, err := a.handoff(ctx, in.Ticket)
 	if err != nil {
 		return nil, err
 	}
 	out := &takeoverOutput{}
-	err = a.change(ctx, queue.Audit{Action: action, Target: in.Ticket, Reason: in.Body.Reason}, func() error {
+	e := queue.Audit{Action: action, Target: in.Ticket, Reason: in.Body.Reason, Before: a.ownerSide(ctx, h.Tenant, h.Session), After: after}
+	err = a.change(ctx, e, func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
 		defer cancel()
 		rec, err := do(ctx)
@@ -123,14 +125,19 @@ func (a *API) say(ctx context.Context, in *sayInput) (*sayOutput, error) {
 		return nil, err
 	}
 	out := &sayOutput{}
-	e := queue.Audit{Action: "session.message", Target: in.Tenant + "/" + in.Session, Reason: "a message to the customer"}
+	e := queue.Audit{
+		Action: "session.message", Target: in.Tenant + "/" + in.Session, Reason: "a message to the customer",
+		After: map[string]any{"characters": utf8.RuneCountInString(in.Body.Text)},
+	}
 	err := a.change(ctx, e, func() error {
-		seq, err := a.deps.Queue.Say(ctx, in.Tenant, in.Session, sayID(ctx, in.Body.CMID), written(in.Body.Text), time.Now().UTC())
+		seq, err := a.deps.Queue.Say(ctx, in.Tenant, in.Session, operatorOf(ctx).actor, sayID(ctx, in.Body.CMID), written(in.Body.Text), time.Now().UTC())
 		switch {
 		case errors.Is(err, queue.ErrNotFound):
 			return notFound("session")
 		case errors.Is(err, queue.ErrNotTaken):
 			return &chat.Error{Kind: chat.Conflict, Code: codeNotTaken, Detail: "take the session over first", Err: err}
+		case errors.Is(err, queue.ErrTaken):
+			return &chat.Error{Kind: chat.Conflict, Code: codeTaken, Detail: "another operator has the session; take it over when it was given back", Err: err}
 		case errors.Is(err, queue.ErrReused):
 			return &chat.Error{Kind: chat.Conflict, Code: codeIdempotency, Detail: "the same cmid was used with another text", Err: err}
 		}

@@ -44,6 +44,8 @@ func TestAPersonTakesASessionOverByHTTP(t *testing.T) {
 	token := f.admin("POST", "tokens", with(map[string]any{"name": "bob"})).text("token")
 	refused(t, f.call("POST", "/admin/api/"+take, token, why), http.StatusConflict, codeTaken)
 
+	refused(t, f.call("POST", "/admin/api/"+say, token, hello), http.StatusConflict, codeTaken)
+
 	first := f.admin("POST", say, hello)
 	if again := f.admin("POST", say, hello); first.status != http.StatusCreated || again.status != http.StatusCreated || again.json["seq"] != first.json["seq"] {
 		t.Errorf("said: %d %s, then %s", first.status, first.raw, again.raw)
@@ -62,8 +64,8 @@ func TestAPersonTakesASessionOverByHTTP(t *testing.T) {
 	}
 	refused(t, f.admin("POST", say, hello), http.StatusConflict, codeNotTaken)
 	audit := string(f.admin("GET", "audit", nil).raw)
-	if strings.Contains(audit, "moment") || strings.Count(audit, `"handoff.take"`) != 4 || strings.Count(audit, `"session.message"`) != 8 ||
-		!strings.Contains(audit, `"actor":"token:bob"`) || strings.Count(audit, "not done: not_taken") != 2 || strings.Count(audit, "not done: taken") != 1 {
+	if strings.Contains(audit, "moment") || strings.Count(audit, `"handoff.take"`) != 4 || strings.Count(audit, `"session.message"`) != 10 ||
+		!strings.Contains(audit, `"actor":"token:bob"`) || strings.Count(audit, "not done: not_taken") != 2 || strings.Count(audit, "not done: taken") != 2 {
 		t.Errorf("audit: %s", audit)
 	}
 }

@@ -15,12 +15,15 @@ func (a *API) requeueTicket(ctx context.Context, in *letterInput) (*requeueOutpu
 		return nil, notFound("ticket")
 	}
 	out := &requeueOutput{Status: http.StatusAccepted}
-	e := queue.Audit{Action: "ticket.requeue", Target: in.ID, Reason: in.Body.Reason}
-	err := a.change(ctx, e, func() error {
-		ended, err := a.anyTicket(ctx, in.ID)
-		if err != nil {
-			return err
-		}
+	ended, err := a.anyTicket(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	e := queue.Audit{
+		Action: "ticket.requeue", Target: in.ID, Reason: in.Body.Reason, Before: ticketSide(&ended),
+		After: map[string]any{"asked_again_in": ended.Lane},
+	}
+	err = a.change(ctx, e, func() error {
 		if !ended.Status.Ended() {
 			return &chat.Error{Kind: chat.Conflict, Code: codeOpen, Detail: "the ticket has not ended"}
 		}
@@ -47,13 +50,15 @@ func (a *API) callOffTicket(ctx context.Context, in *letterInput) (*ticketChange
 		return nil, notFound("ticket")
 	}
 	out := &ticketChangeOutput{}
-	e := queue.Audit{Action: "ticket.cancel", Target: in.ID, Reason: in.Body.Reason}
-	err := a.change(ctx, e, func() error {
-		t, err := a.anyTicket(ctx, in.ID)
-		if err != nil {
-			return err
-		}
-		t, err = a.deps.Queue.CallOff(ctx, &t, chat.ReasonOperator, time.Now().UTC())
+	t, err := a.anyTicket(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	e := queue.Audit{
+		Action: "ticket.cancel", Target: in.ID, Reason: in.Body.Reason, Before: ticketSide(&t), After: map[string]any{"status": chat.Cancelled},
+	}
+	err = a.change(ctx, e, func() error {
+		t, err := a.deps.Queue.CallOff(ctx, &t, chat.ReasonOperator, time.Now().UTC())
 		switch {
 		case errors.Is(err, queue.ErrEnded):
 			return &chat.Error{Kind: chat.Conflict, Code: codeEnded, Detail: "the ticket has ended"}

@@ -161,11 +161,12 @@ func (a *API) turn(ctx context.Context, account, verb, reason string) error {
 	if a.deps.Vendors == nil {
 		return unavailable(errNoVendors)
 	}
-	turn := a.deps.Vendors.OpenBreaker
+	turn, after := a.deps.Vendors.OpenBreaker, "open"
 	if verb == "close" {
-		turn = a.deps.Vendors.CloseBreaker
+		turn, after = a.deps.Vendors.CloseBreaker, "closed"
 	}
-	return a.change(ctx, queue.Audit{Action: "breaker." + verb, Target: account, Reason: reason}, func() error {
+	e := queue.Audit{Action: "breaker." + verb, Target: account, Reason: reason, Before: a.breakerSide(ctx, account), After: after}
+	return a.change(ctx, e, func() error {
 		err := turn(ctx, account)
 		if errors.Is(err, queue.ErrNotFound) {
 			return notFound("vendor")

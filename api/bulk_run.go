@@ -114,7 +114,7 @@ func (b *bulks) leave(id string) {
 
 // work works on an action until it has ended, another process has it, or ctx ends.
 func (b *bulks) work(ctx context.Context, action queue.Bulk) {
-	job := &bulkJob{a: b.a, Bulk: action, hand: map[string]chat.Ticket{}}
+	job := &bulkJob{a: b.a, Bulk: action, hand: map[string]chat.Ticket{}, anew: len(action.Step) > 0}
 	job.Holder = b.name
 	log := b.a.deps.Log.With().Str("stage", "api").Str("bulk", action.ID).Str("action", string(action.Action)).Logger()
 	err := job.run(ctx)
@@ -133,6 +133,7 @@ type bulkJob struct {
 	a      *API
 	search *search
 	hand   map[string]chat.Ticket // of the step, as they were found
+	anew   bool                   // a process that died may have done some of the step
 }
 
 // run goes on until the action has ended. Each step is written before it is touched, and what
@@ -192,6 +193,7 @@ func (j *bulkJob) write(ctx context.Context) error {
 func (j *bulkJob) note(ctx context.Context) error {
 	return j.a.deps.Queue.Note(ctx, queue.Audit{
 		At: time.Now().UTC(), Actor: j.Actor, Action: "bulk." + string(j.Action), Target: j.ID, Reason: j.Reason,
+		After:  map[string]any{"filter": j.Filter, "matched": j.Matched},
 		Result: fmt.Sprintf("%s: did %d, left %d as they were, failed with %d, of %d", j.State, j.Done, j.Skipped, j.Failed, j.Matched),
 	})
 }

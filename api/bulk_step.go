@@ -44,6 +44,7 @@ func (j *bulkJob) do(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // nothing is counted: whoever goes on does the step once more
 	}
+	j.anew = false
 	var rest []string
 	for i, id := range j.Step {
 		switch c := all[i]; {
@@ -80,8 +81,8 @@ func (j *bulkJob) room(ctx context.Context) func(chat.Lane) bool {
 	return func(lane chat.Lane) bool { return free[lane] }
 }
 
-// requeue asks a ticket's question again. One that was requeued before counts as done: it may
-// have been by this action, in a process that died.
+// requeue asks a ticket's question again. One that was requeued before is left as it is; in a
+// step that is done once more it counts as done if that was since the action began.
 func (j *bulkJob) requeue(room func(chat.Lane) bool) func(context.Context, string) came {
 	return func(ctx context.Context, id string) came {
 		t, found := j.hand[id]
@@ -97,22 +98,27 @@ func (j *bulkJob) requeue(room func(chat.Lane) bool) func(context.Context, strin
 		if !room(t.Lane) {
 			return came{later: true, code: codeQueueFull}
 		}
-		if _, _, err := j.a.intake.requeueEnded(ctx, t); err != nil {
+		next, dup, err := j.a.intake.requeueEnded(ctx, t)
+		if err != nil {
 			return outcomeOf(err)
 		}
-		return came{done: true}
+		return came{done: !dup || j.ours(next.AcceptedAt)}
 	}
 }
 
-// cancel cancels a ticket. One that was cancelled by an operator since the action began counts
-// as done, for the same reason.
+// ours reports whether what was done at a time was most likely done by this action, in a
+// process that died. Nothing but the time tells it from what another operator did meanwhile.
+func (j *bulkJob) ours(at time.Time) bool { return j.anew && !at.Before(j.At) }
+
+// cancel cancels a ticket. One that an operator had cancelled is left as it is, with the same
+// exception.
 func (j *bulkJob) cancel(ctx context.Context, id string) came {
 	t, err := j.a.deps.Queue.Cancel(ctx, id, chat.ReasonOperator, time.Now().UTC())
 	switch {
 	case err == nil:
 		return came{done: true}
 	case errors.Is(err, queue.ErrEnded):
-		ours := t.Status == chat.Cancelled && t.Reason == chat.ReasonOperator && t.EndedAt != nil && !t.EndedAt.Before(j.At)
+		ours := t.Status == chat.Cancelled && t.Reason == chat.ReasonOperator && t.EndedAt != nil && j.ours(*t.EndedAt)
 		return came{done: ours}
 	case errors.Is(err, queue.ErrNotFound):
 		return came{}

@@ -24,16 +24,18 @@ type Load struct {
 // Validate names the first field that is wrong, with its value.
 func (l Load) Validate() error {
 	switch {
-	case l.Rate <= 0 || l.Rate > 100_000:
+	case !(l.Rate > 0 && l.Rate <= 100_000): // nor is it NaN
 		return fmt.Errorf("rate %g: must be above 0 and at most 100000 messages a second", l.Rate)
-	case l.Call <= 0 || l.Call > time.Hour:
-		return fmt.Errorf("call %s: must be above 0s and at most 1h", l.Call)
-	case l.Calls != 0 && (l.Calls < 1 || l.Calls > 100):
+	case l.Call < time.Millisecond || l.Call > time.Hour:
+		return fmt.Errorf("call %s: must be from 1ms to 1h", l.Call)
+	case l.Calls != 0 && !(l.Calls >= 1 && l.Calls <= 100):
 		return fmt.Errorf("calls %g: must be from 1 to 100", l.Calls)
-	case l.P99 != 0 && l.P99 < l.Call:
-		return fmt.Errorf("p99 %s: cannot be below the mean of %s", l.P99, l.Call)
+	case l.P99 != 0 && (l.P99 < l.Call || l.P99 > time.Hour):
+		return fmt.Errorf("p99 %s: must be from the mean of %s to 1h", l.P99, l.Call)
 	case l.FirstToken < 0 || l.FirstToken > time.Hour:
 		return fmt.Errorf("first token %s: must be from 0s to 1h", l.FirstToken)
+	case l.FirstToken > l.filled().P99:
+		return fmt.Errorf("first token %s: cannot be above the p99 of calls, %s", l.FirstToken, l.filled().P99)
 	case l.Tokens < 0 || l.Sockets < 0:
 		return errors.New("tokens and sockets: must not be negative")
 	}

@@ -98,7 +98,7 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 	}{
 		"overload":      {load: Load{Rate: 100, Call: 4 * time.Second}, want: "above the capacity"},
 		"no room":       {load: Load{Rate: 21.7, Call: 4 * time.Second}, want: "no room for a burst"},
-		"first token":   {load: Load{Rate: 1, Call: 4 * time.Second, P99: 9 * time.Second, FirstToken: 30 * time.Second}, want: "timeouts.first_token"},
+		"first token":   {load: Load{Rate: 1, Call: 4 * time.Second, P99: 40 * time.Second, FirstToken: 30 * time.Second}, want: "timeouts.first_token"},
 		"small bound":   {load: Load{Rate: 1, Call: 100 * time.Millisecond}, want: "full before vendors are at their end"},
 		"many sockets":  {load: Load{Rate: 1, Call: time.Second, Sockets: 50_000}, want: "50000 need 3 api processes"},
 		"greedy tenant": {load: Load{Rate: 1, Call: 20 * time.Second}, want: "intake.tenant.qps"},
@@ -141,11 +141,15 @@ func TestTokensAndCallsASecondLimitAVendor(t *testing.T) {
 func TestWrongLoadsAreNamed(t *testing.T) {
 	t.Parallel()
 	for want, l := range map[string]Load{
-		"rate 0":    {Call: time.Second},
-		"call 0s":   {Rate: 1},
-		"p99 1s":    {Rate: 1, Call: 2 * time.Second, P99: time.Second},
-		"calls 0.5": {Rate: 1, Call: time.Second, Calls: 0.5},
-		"negative":  {Rate: 1, Call: time.Second, Sockets: -1},
+		"rate NaN":        {Rate: math.NaN(), Call: time.Second},
+		"calls NaN":       {Rate: 1, Call: time.Second, Calls: math.NaN()},
+		"call 1ns":        {Rate: 1, Call: 1},
+		"first token 20s": {Rate: 1, Call: 4 * time.Second, FirstToken: 20 * time.Second},
+		"rate 0":          {Call: time.Second},
+		"call 0s":         {Rate: 1},
+		"p99 1s":          {Rate: 1, Call: 2 * time.Second, P99: time.Second},
+		"calls 0.5":       {Rate: 1, Call: time.Second, Calls: 0.5},
+		"negative":        {Rate: 1, Call: time.Second, Sockets: -1},
 	} {
 		if _, err := New(shipped(t), l); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a word of %q", err, want)

@@ -28,8 +28,7 @@ func (p Past) OpenBefore(seq uint64) bool {
 // long the session is: about 0.1 ms an event.
 func (q *Queue) Past(ctx context.Context, tenant, session string, keep int) (Past, error) {
 	past := Past{Open: map[string]uint64{}}
-	filter := talkFilter(tenant, session)
-	head, at, err := q.last(ctx, filter)
+	head, at, err := q.last(ctx, talkFilter(tenant, session))
 	if err != nil || head == nil {
 		return past, err
 	}
@@ -41,7 +40,8 @@ func (q *Queue) Past(ctx context.Context, tenant, session string, keep int) (Pas
 	if len(rec.Recent) > 0 {
 		begin = rec.Recent[0].At
 	}
-	err = q.scan(ctx, filter, begin, at, func(e chat.Event) bool {
+	w := walk{queue: q, tenant: tenant, id: session, marks: rec.Recent, newest: *head, end: at}
+	err = w.from(ctx, begin, func(e chat.Event) bool {
 		switch {
 		case e.Who == chat.ByCustomer && e.Lane.Interactive():
 			past.Open[e.Ticket] = e.Seq

@@ -75,15 +75,19 @@ func (q *Queue) GiveBack(ctx context.Context, ticket string, now time.Time) (Ses
 	})
 }
 
-// Say adds what a person says to a session that a person has, at now, once for an id, and
-// returns its seq. ErrNotTaken: nobody has it.
-func (q *Queue) Say(ctx context.Context, tenant, session, id string, said chat.Reply, now time.Time) (uint64, error) {
+// Say adds what a person says to a session that they have, at now, once for an id, and
+// returns its seq. ErrNotTaken: nobody has it; ErrTaken: another one has it; ErrReused: the id
+// was used with another text.
+func (q *Queue) Say(ctx context.Context, tenant, session, human, id string, said chat.Reply, now time.Time) (uint64, error) {
 	rec, err := q.Session(ctx, tenant, session)
 	if err != nil {
 		return 0, err
 	}
 	if rec.Owner != string(chat.OwnerHuman) {
 		return 0, fmt.Errorf("session %s: %w", session, ErrNotTaken)
+	}
+	if rec.Human != human {
+		return 0, fmt.Errorf("session %s: %w", session, ErrTaken)
 	}
 	t := &chat.Ticket{ID: rec.Changed.Ticket, Tenant: tenant, Session: session}
 	seq, err := q.appendAs(ctx, OwnerSay, t, "said-"+id, chat.Event{

@@ -170,7 +170,7 @@ func TestWhoHasASession(t *testing.T) {
 		if err := w.settleEnd(j, s); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Say(ctx, "demo", "s", "1", chat.Reply{Text: "Hi"}, time.Now()); !errors.Is(err, ErrNotTaken) {
+		if _, err := w.Say(ctx, "demo", "s", "ann", "1", chat.Reply{Text: "Hi"}, time.Now()); !errors.Is(err, ErrNotTaken) {
 			t.Errorf("said by nobody: %v", err)
 		}
 		if _, err := w.TakeOver(ctx, s.ID, "ann", time.Now()); err != nil {
@@ -179,8 +179,11 @@ func TestWhoHasASession(t *testing.T) {
 		if _, err := w.TakeOver(ctx, s.ID, "bob", time.Now()); !errors.Is(err, ErrTaken) {
 			t.Errorf("taken by two: %v", err)
 		}
+		if _, err := w.Say(ctx, "demo", "s", "bob", "1", chat.Reply{Text: "Hi"}, time.Now()); !errors.Is(err, ErrTaken) {
+			t.Errorf("said by another than who has it: %v", err)
+		}
 		for range 2 {
-			if seq, err := w.Say(ctx, "demo", "s", "1", chat.Reply{Text: "Hi"}, time.Now()); err != nil || seq != 5 {
+			if seq, err := w.Say(ctx, "demo", "s", "ann", "1", chat.Reply{Text: "Hi"}, time.Now()); err != nil || seq != 5 {
 				t.Errorf("said at %d (%v), want 5", seq, err)
 			}
 		}

@@ -108,15 +108,15 @@ func (q *Queue) last(ctx context.Context, filter string) (*chat.Event, uint64, e
 	if err != nil {
 		return nil, 0, fmt.Errorf("read head of the talk log: %w", err)
 	}
-	var e chat.Event
-	if err := json.Unmarshal(raw.Data, &e); err != nil {
-		return nil, 0, fmt.Errorf("decode event %d: %w", raw.Sequence, err)
+	e, at, err := decodeEvent(raw)
+	if err != nil {
+		return nil, 0, err
 	}
-	return &e, raw.Sequence, nil
+	return &e, at, nil
 }
 
 // Events returns a session's durable events with seq greater than after, in order, at
-// most limit of them, and the seq of the session's head. ok is false when events
+// most limit of them (0: none), and the seq of the session's head. ok is false when events
 // after that seq have expired already, and when the session never came that far.
 func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64, limit int) (events []chat.Event, head uint64, ok bool, err error) {
 	// The record first: one that is newer than the look at the log may know of a first event
@@ -133,8 +133,12 @@ func (q *Queue) Events(ctx context.Context, tenant, session string, after uint64
 		return nil, rec.Seq, rec.Seq == after, nil
 	}
 	ok = after <= newest.Seq
+	if limit <= 0 {
+		return nil, newest.Seq, ok, nil
+	}
 	first := true
-	err = q.scan(ctx, talkFilter(tenant, session), rec.from(after), at, func(e chat.Event) bool {
+	w := walk{queue: q, tenant: tenant, id: session, marks: rec.Recent, newest: *newest, end: at}
+	err = w.from(ctx, rec.from(after), func(e chat.Event) bool {
 		if first && e.Seq-1 > after {
 			ok = false
 		}
@@ -170,11 +174,11 @@ func (q *Queue) scan(ctx context.Context, filter string, begin, end uint64, visi
 		if err != nil {
 			return fmt.Errorf("read talk log: %w", err)
 		}
-		var e chat.Event
-		if err := json.Unmarshal(raw.Data, &e); err != nil {
-			return fmt.Errorf("decode event %d: %w", raw.Sequence, err)
+		e, at, err := decodeEvent(raw)
+		if err != nil {
+			return err
 		}
-		if seq = raw.Sequence; !visit(e) {
+		if seq = at; !visit(e) {
 			return nil
 		}
 	}
