@@ -43,8 +43,7 @@ type intentTrial struct {
 	rules   *rules.Rules
 	names   []string
 	askedAt time.Time
-	ctx     context.Context // ended when another takes its place
-	drop    context.CancelFunc
+	drop    context.CancelFunc // ends the work when another takes its place; nil: it has not begun
 }
 
 // triedRules is what came of one.
@@ -84,17 +83,16 @@ func (t *trials) look(actor string, next *rules.Rules, names []string) []api.Int
 	case t.now != nil && t.now.key == key:
 		t.now.askedAt = at
 	case t.now == nil || t.now.actor == actor || at.Sub(t.now.askedAt) > trialForgets:
-		if t.now != nil {
+		if t.now != nil && t.now.drop != nil {
 			t.now.drop()
 		}
-		ctx, drop := context.WithTimeout(context.Background(), trialLimit)
-		t.now = &intentTrial{key: key, actor: actor, rules: next, names: names, askedAt: at, ctx: ctx, drop: drop}
+		t.now = &intentTrial{key: key, actor: actor, rules: next, names: names, askedAt: at}
 		select {
 		case t.wanted <- struct{}{}:
 		default: // run will see this too
 		}
 	}
-	return all(names, api.TrialPending)
+	return allTrials(names, api.TrialPending)
 }
 
 // run works on what is wanted until ctx ends.
@@ -105,17 +103,23 @@ func (t *trials) run(ctx context.Context) {
 			return
 		case <-t.wanted:
 		}
-		t.mu.Lock()
-		one := t.now
-		t.mu.Unlock()
-		if one == nil {
-			continue
+		if one, work := t.begin(ctx); one != nil {
+			found, err := t.judge(work, one.rules, one.names)
+			t.end(one, found, err)
 		}
-		stop := context.AfterFunc(ctx, one.drop)
-		found, err := t.judge(one.ctx, one.rules, one.names)
-		stop()
-		t.end(one, found, err)
 	}
+}
+
+// begin takes up what is wanted; nil: nothing is, any more.
+func (t *trials) begin(ctx context.Context) (*intentTrial, context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.now == nil {
+		return nil, nil
+	}
+	work, drop := context.WithTimeout(ctx, trialLimit)
+	t.now.drop = drop
+	return t.now, work
 }
 
 // end keeps what came of a trial, unless another has taken its place.
@@ -129,13 +133,13 @@ func (t *trials) end(one *intentTrial, found []api.IntentTrial, err error) {
 	t.now = nil
 	if err != nil {
 		t.log.Info().Err(err).Int("intents", len(one.names)).Msg("intents cannot be tried")
-		found = all(one.names, api.TrialFailed)
+		found = allTrials(one.names, api.TrialFailed)
 	}
 	t.kept = append(t.kept, triedRules{one.key, found})
 	t.kept = t.kept[max(0, len(t.kept)-keptTrials):]
 }
 
-func all(names []string, status string) []api.IntentTrial {
+func allTrials(names []string, status string) []api.IntentTrial {
 	var list []api.IntentTrial
 	for _, name := range names {
 		list = append(list, blankTrial(name, status))

@@ -9,11 +9,8 @@ import (
 // answer, one that has lost a phrasing, and one that is gone.
 func TestAChangeAnswersBeforeItIsLearnt(t *testing.T) {
 	t.Parallel()
-	learnt, err := Build(t.Context(), entriesOf(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Of each language the first question to some entry that is answered without being known.
+	learnt := shopOf(t)
+	// The first question to some entry that is answered without being known.
 	asked := map[string]string{} // question by entry
 	for _, q := range othersOf(t, learnt.Entries()) {
 		if m := learnt.Match(q.Text, "en"); m.Tier == Answer && !m.Known && asked[m.Entry] == "" {

@@ -27,7 +27,7 @@ var (
 	usualOf = regexp.MustCompile(`^(?:的)?流程(?:一般|通常)?(?:是|怎么样|怎样|什么样|有哪些)|^(?:和|与|跟|同)(?:换货|退货|换新)[^,。?!]{0,4}区别` +
 		`|^ (?:usually|normally|generally|typically|work)\b`)
 	ruleFor = regexp.MustCompile(`(?:什么是|何谓|何為|(?:一般|通常)(?:情况下|来说|来讲)?|(?:哪些|什么|啥)(?:商品|东西|產品|产品|情况|种类)下?(?:支持|可以|能|不能|不支持|不可以)(?:申请)?)$` +
-		`|\bhow (?:long |fast |quickly )?(?:do|does)(?: (?:a|an|the|your|all))* ?$|\bdifference between (?:a |an )?$` +
+		`|\bhow (?:long |fast |quickly )?(?:do|does)(?: (?:a|an|your|all))* ?$|\bdifference between (?:a |an )?$` +
 		`|\b(?:terms|rules?|policy|policies|conditions|guidelines) (?:on|for|about|of|regarding)(?: (?:a|your|the))? ?$`)
 	beforehand = regexp.MustCompile(`(?:买|下单|购买|買)之?前,?(?:先|想|要|再)*(?:问|問|咨询|确认|了解)|\bbefore i (?:buy|order|purchase)\b|\bthinking of (?:buying|ordering)\b`)
 	// Who has a case of their own does not ask in general.
