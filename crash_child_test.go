@@ -287,9 +287,6 @@ func look(ctx context.Context, q *queue.Queue, id string) (r crashReport, err er
 		}
 		r.Depth += depth
 	}
-	if r.Notices, err = q.Notices(ctx, 0, 10); err != nil {
-		return r, err
-	}
 	if owed, err := q.Owed(ctx, chat.FollowUpID(id)); err == nil {
 		r.Owed = &owed
 	} else if !errors.Is(err, queue.ErrNotFound) {
@@ -305,6 +302,10 @@ func look(ctx context.Context, q *queue.Queue, id string) (r crashReport, err er
 		}
 		r.Secret = secrets.Current
 	}
-	r.Events, _, _, err = q.Events(ctx, "demo", crashSession, 0, 100)
+	if r.Events, _, _, err = q.Events(ctx, "demo", crashSession, 0, 100); err != nil {
+		return r, err
+	}
+	// The last, because a notice is in the outbox before its promise and its session say so.
+	r.Notices, err = q.Notices(ctx, 0, 10)
 	return r, err
 }

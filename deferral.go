@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/dispatcher"
 	"sluice/internal/chat"
 	"sluice/internal/rules"
 	"sluice/internal/sms"
@@ -13,22 +14,22 @@ import (
 // deferLimit is how long the engine may take to say whether a number may be texted.
 const deferLimit = time.Second
 
-// deferral says whether the full answer to a ticket may be promised by SMS, and within
-// which time: its intent, the country of its number, the lane of the follow-ups, the caps,
-// the quiet hours and the customer's own word allow it. leave is called once the follow-up is in its lane.
-func (l *live) deferral(t *chat.Ticket) (wait time.Duration, leave func(), may bool) {
+// deferral says whether the full answer to a ticket may be promised by SMS, and how: its
+// intent, the country of its number, the lane of the follow-ups, the caps, the quiet hours
+// and the customer's own word allow it. The places of the caps are taken with the promise.
+func (l *live) deferral(t *chat.Ticket) (how dispatcher.Deferral, may bool) {
 	r := l.rules()
 	if !deferrable(r, t) || !l.textable(r, t, time.Now()) {
-		return 0, nil, false
+		return how, false
 	}
-	leave = func() {}
+	how = dispatcher.Deferral{Wait: r.Lanes[chat.Deferred].MaxWait, Caps: l.carriers.texting(r).Caps, Leave: func() {}}
 	if l.lanes != nil {
 		open := false
-		if leave, open = l.lanes.Enter(chat.Deferred); !open {
-			return 0, nil, false
+		if how.Leave, open = l.lanes.Enter(chat.Deferred); !open {
+			return how, false
 		}
 	}
-	return r.Lanes[chat.Deferred].MaxWait, leave, true
+	return how, true
 }
 
 // textable reports whether a notice to the number of a ticket could go out in time: so a
@@ -38,7 +39,8 @@ func (l *live) textable(r *rules.Rules, t *chat.Ticket, now time.Time) bool {
 	if texting.Carrier == nil {
 		return false
 	}
-	if end := texting.Quiet.End(t.Phone, now); end.After(now) && !end.Before(now.Add(r.Lanes[chat.Deferred].MaxWait)) {
+	wait := r.Lanes[chat.Deferred].MaxWait
+	if end := texting.Quiet.End(t.Phone, now); end.After(now) && !end.Before(now.Add(wait)) {
 		return false
 	}
 	if l.queue == nil {
@@ -47,6 +49,9 @@ func (l *live) textable(r *rules.Rules, t *chat.Ticket, now time.Time) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), deferLimit)
 	defer cancel()
 	may, err := l.queue.MayText(ctx, t.Tenant, t.Phone, texting.Caps, now)
+	if last := now.Add(wait); may && err == nil && last.UTC().Day() != now.UTC().Day() {
+		may, err = l.queue.MayText(ctx, t.Tenant, t.Phone, texting.Caps, last)
+	}
 	if err != nil {
 		l.log.Warn().Err(err).Str("ticket", t.ID).Msg("no promise is made: the caps of text messages cannot be read")
 	}

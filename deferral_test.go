@@ -29,12 +29,12 @@ func TestOnlyWhatTheRulesLetWaitIsPromised(t *testing.T) {
 		"no number":                          {"order_track", "", false},
 		"a country code that nobody has":     {"order_track", "+9991234567", false},
 	} {
-		wait, leave, may := in.deferral(&chat.Ticket{Intent: c.intent, Phone: c.phone})
-		if may != c.want || may && wait != 30*time.Minute {
-			t.Errorf("%s: %v within %s, want %v", name, may, wait, c.want)
+		how, may := in.deferral(&chat.Ticket{Intent: c.intent, Phone: c.phone})
+		if may != c.want || may && how.Wait != 30*time.Minute {
+			t.Errorf("%s: %v within %s, want %v", name, may, how.Wait, c.want)
 		}
 		if may {
-			leave()
+			how.Leave()
 		}
 	}
 }

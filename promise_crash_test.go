@@ -69,7 +69,7 @@ func promiseCrashes(followUp string) (all []crashPlan) {
 	for _, p := range queue.PromisePoints() {
 		all = append(all, crashPlan{DieAt: p, Of: followUp})
 	}
-	for _, p := range []queue.Point{queue.CancelTicket, queue.CancelEvent, queue.CancelStory, queue.CancelLane} {
+	for _, p := range []queue.Point{queue.CancelTicket, queue.CancelEvent, queue.CancelStory, queue.CancelLane, queue.PromiseFreed} {
 		all = append(all, crashPlan{DieAt: p, Of: followUp, CallOff: true})
 	}
 	return all

@@ -24,7 +24,7 @@ type owing struct {
 }
 
 func drawOwing(t *rapid.T) []step {
-	points := slices.Concat(queue.Points(), queue.PromisePoints(), queue.PromisePoints(), []queue.Point{queue.PromiseHook})
+	points := slices.Concat(queue.Points(), queue.PromisePoints(), queue.PromisePoints(), []queue.Point{queue.PromiseFreed, queue.PromiseHook})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
 			After: rapid.SampledFrom([]int{0, 0, 20, 300, 1500, 9000, 25_000}).Draw(t, "after"),

@@ -213,6 +213,16 @@ func (x *texter) stop() {
 // notice puts a notice to a number into the outbox, as the end of a promise does.
 func (w *textWorld) notice(session, phone, language string, wait time.Duration) string {
 	w.t.Helper()
+	id, err := w.promised(session, phone, language, wait)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id
+}
+
+// promised does the same where the caps allow the promise.
+func (w *textWorld) promised(session, phone, language string, wait time.Duration) (string, error) {
+	w.t.Helper()
 	ctx, q, now := w.t.Context(), w.queue, time.Now().UTC()
 	parent := chat.Ticket{
 		ID: chat.NewTicketID(), Tenant: "demo", Session: session, Lane: chat.Normal, Message: "Where is it?", Phone: phone,
@@ -228,9 +238,10 @@ func (w *textWorld) notice(session, phone, language string, wait time.Duration) 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	id, made, err := q.Promise(ctx, &s.Ticket, now, wait)
+	id, made, err := q.Promise(ctx, &s.Ticket, now, wait, w.in().carriers.texting(w.rules).Caps)
 	if err != nil {
-		w.t.Fatal(err)
+		_, errCancel := q.Cancel(ctx, parent.ID, chat.ReasonCustomer, now)
+		return "", errors.Join(err, errCancel)
 	}
 	s.Ticket.Answer(chat.Answer{
 		Reply: chat.Reply{Text: "Later.", Locale: "en"}, Route: chat.RouteTemplate, Reason: chat.ReasonOverdue, FollowUp: id, Promise: &made,
@@ -238,10 +249,8 @@ func (w *textWorld) notice(session, phone, language string, wait time.Duration) 
 	if _, err := q.End(ctx, job, s); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := q.SettlePromise(ctx, id, chat.PromiseSent, "", time.Now().UTC()); err != nil {
-		w.t.Fatal(err)
-	}
-	return id
+	_, err = q.SettlePromise(ctx, id, chat.PromiseSent, "", time.Now().UTC())
+	return id, err
 }
 
 // stands returns a notice, its promise, and what its session was told of that.

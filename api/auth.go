@@ -55,15 +55,12 @@ func (a *API) sessionOf(ctx context.Context, token, session string) (chat.Tenant
 	if err != nil && !errors.Is(err, queue.ErrNotFound) {
 		return chat.Tenant{}, unavailable(err)
 	}
-	if !opens(s, token) {
-		return chat.Tenant{}, refused
-	}
 	t, err := a.deps.Queue.Tenant(ctx, name)
-	if errors.Is(err, queue.ErrNotFound) {
-		return chat.Tenant{}, refused
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, queue.ErrNotFound) {
 		return chat.Tenant{}, unavailable(err)
+	}
+	if err != nil || !opens(t, session, s, token) {
+		return chat.Tenant{}, refused
 	}
 	return t, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/chat"
 	"sluice/internal/queue"
+	"sluice/internal/trace"
 )
 
 // drainRetry is when a message for a lane that is being drained may be worth another
@@ -82,7 +83,10 @@ func (in *Intake) requeue(ctx context.Context, id string) (chat.Ticket, bool, er
 	}
 	defer leave()
 	t, dup, err := in.queue.RequeueDead(ctx, id, time.Now().UTC())
-	if err != nil && !errors.Is(err, queue.ErrNotFound) {
+	switch {
+	case err == nil && !dup:
+		trace.Accepted(ctx, &t)
+	case err != nil && !errors.Is(err, queue.ErrNotFound):
 		err = in.refusal(err, lane)
 	}
 	return t, dup, err
@@ -101,6 +105,9 @@ func (in *Intake) requeueEnded(ctx context.Context, ended chat.Ticket) (chat.Tic
 	t, dup, err := in.queue.Requeue(ctx, ended, time.Now().UTC())
 	if err != nil {
 		return t, false, in.refusal(err, ended.Lane)
+	}
+	if !dup {
+		trace.Accepted(ctx, &t)
 	}
 	return t, dup, nil
 }

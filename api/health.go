@@ -14,8 +14,13 @@ import (
 	"sluice/internal/chat"
 )
 
-// checkTimeout is the longest that one dependency is waited for.
-const checkTimeout = 2 * time.Second
+// How long a dependency is waited for: one without which nothing can be accepted, and another
+// one, of which a database that hangs must not make this process miss the deadline of whoever
+// asks (Kubernetes waits for 1 s if it is told nothing else).
+const (
+	requiredTimeout = 2 * time.Second
+	checkTimeout    = 500 * time.Millisecond
+)
 
 // Readiness is how the process and each dependency stand.
 type Readiness struct {
@@ -79,14 +84,18 @@ func readiness(ctx context.Context, checks []Check, draining bool, log zerolog.L
 	return status, body
 }
 
-// ask asks all dependencies at once and waits for each no longer than checkTimeout.
+// ask asks all dependencies at once.
 func ask(ctx context.Context, checks []Check, log zerolog.Logger) []Dependency {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
 	all := make([]Dependency, len(checks))
 	var asked sync.WaitGroup
 	for i, check := range checks {
 		asked.Go(func() {
+			limit := checkTimeout
+			if check.Required {
+				limit = requiredTimeout
+			}
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
 			state, err := check.State(ctx)
 			if state == "" {
 				state = "up"

@@ -13,7 +13,7 @@ func (f *fixture) promised(text string) (parent, followUp string) {
 	f.t.Helper()
 	parent = f.submit(map[string]any{"message": text, "session_id": "owed", "phone": "+8613800138000"}).text("ticket_id")
 	job, s := f.take(chat.High)
-	id, made, err := f.queue.Promise(f.t.Context(), &s.Ticket, time.Now().UTC(), time.Hour)
+	id, made, err := f.queue.Promise(f.t.Context(), &s.Ticket, time.Now().UTC(), time.Hour, chat.TextCaps{PerNumber: 100, PerTenant: 100})
 	must(f.t, err)
 	s.Answer(chat.Answer{
 		Reply: chat.Reply{Text: "Later.", HTML: "<p>Later.</p>", Locale: "en"}, Route: chat.RouteTemplate, Reason: chat.ReasonOverdue, FollowUp: id, Promise: &made,

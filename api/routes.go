@@ -84,15 +84,7 @@ func (a *API) chat(c echo.Context) error {
 // documentRest adds to the document what is served without the library.
 func documentRest(api huma.API) {
 	doc := api.OpenAPI()
-	socket := problems(api, []int{http.StatusUpgradeRequired, http.StatusServiceUnavailable})
-	socket["101"] = &huma.Response{Description: "Switching Protocols"}
-	doc.AddOperation(&huma.Operation{
-		OperationID: "chat", Method: http.MethodGet, Path: "/v1/chat", Tags: []string{"sessions"},
-		Summary: "The chat socket",
-		Description: "A WebSocket with the subprotocol `sluice.v1`, one JSON object a frame. The first frame is " +
-			"`hello` with the tenant's publishable key.",
-		Responses: socket,
-	})
+	doc.AddOperation(documentSocket(api))
 	for _, page := range []struct{ id, path, summary, media string }{
 		{"openapi", "/openapi.json", "This document", "application/json"},
 		{"docs", "/docs", "This document as a page", "text/html"},

@@ -68,7 +68,7 @@ func (k *socket) greet(ctx context.Context, data []byte) bool {
 }
 
 // identify finds the tenant, holds the origin against its list, verifies the identity
-// and opens the session. It returns the session's token where the client may know it.
+// and opens the session. It returns a token that reopens the session.
 func (k *socket) identify(ctx context.Context, hello helloFrame) (token string, ok bool) {
 	t, err := k.queue.TenantByPublishable(ctx, hello.Key)
 	switch {
@@ -129,8 +129,11 @@ func (k *socket) openSession(ctx context.Context, hello helloFrame, sub string) 
 		}
 		token = hello.Token
 		known := sub != "" && rec.Identity == sub
-		if (token == "" && !known) || (token != "" && !opens(rec, token)) {
+		if (token == "" && !known) || (token != "" && !opens(k.tenant, id, rec, token)) {
 			return "", errBadToken
+		}
+		if token == "" {
+			token = identityToken(k.tenant, id, rec)
 		}
 	}
 	if hash != "" || (sub != "" && rec.Identity != sub) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestHelloReopensASessionByItsIdentity(t *testing.T) {
 	}
 	session := welcome.text("session")
 	_, second := r.hello(frame{"session": session, "identity": ann})
-	if second.text("session") != session || second["token"] != nil {
+	if second.text("session") != session || second.text("token") == "" {
 		t.Errorf("reopened as %v", second)
 	}
 	for name, more := range map[string]frame{
@@ -108,6 +109,92 @@ func TestHelloReopensASessionByItsIdentity(t *testing.T) {
 	_, third := r.hello(frame{"session": anonymous.text("session"), "identity": bob})
 	if third.text("session") != anonymous.text("session") {
 		t.Errorf("reopened as %v", third)
+	}
+}
+
+// Who reopened a session by an identity goes on with the token when that has run out, and no
+// other tab loses its own.
+func TestAnIdentityGetsATokenThatOutlivesIt(t *testing.T) {
+	t.Parallel()
+	r := newSocketRig(t, SocketConfig{})
+	tenant, err := r.queue.Tenant(t.Context(), "demo")
+	must(t, err)
+	ann := signed(tenant.IdentitySecret, "demo", "ann", time.Hour)
+	_, first := r.hello(frame{"identity": ann})
+	_, other := r.hello(frame{"identity": ann})
+	session := first.text("session")
+	_, second := r.hello(frame{"session": session, "identity": ann})
+	_, third := r.hello(frame{"session": session, "identity": ann})
+	token := second.text("token")
+	if third.text("token") != token || token == first.text("token") {
+		t.Errorf("tokens %q and %q", token, third.text("token"))
+	}
+	for _, welcome := range []frame{first, second} {
+		_, resumed := r.hello(again(welcome, 0))
+		if resumed.text("session") != session || resumed.text("token") != welcome.text("token") {
+			t.Errorf("resumed as %v", resumed)
+		}
+	}
+	events := "/v1/sessions/" + session + "/events"
+	if a := r.call("GET", events, token, nil); a.status != http.StatusOK {
+		t.Errorf("a poll with it: %d", a.status)
+	}
+	refused := func(what string, more frame) {
+		t.Helper()
+		c := r.dial()
+		c.say(r.greeting(more))
+		if code, reason := c.closed(); code != closeBadKey || reason != badToken {
+			t.Errorf("%s: closed with %d, %s", what, code, reason)
+		}
+	}
+	refused("another session of the same customer", frame{"session": other.text("session"), "token": token})
+	tenant.IdentitySecret = "is_another"
+	must(t, r.queue.SetTenant(t.Context(), tenant))
+	refused("another identity secret", frame{"session": session, "token": token})
+	r.hello(again(first, 0))
+}
+
+// What is null is not there: neither an identity that is refused nor one that counts.
+func TestNullIsNoField(t *testing.T) {
+	t.Parallel()
+	r := newSocketRig(t, SocketConfig{})
+	c, welcome := r.hello(frame{"identity": nil, "session": nil, "token": nil, "after": nil, "locale": nil})
+	c.say(frame{"type": "send", "cmid": "1", "text": "hello", "phone": nil})
+	s, err := r.queue.Ticket(t.Context(), c.hear("ack").text("ticket"))
+	must(t, err)
+	if s.Phone != "" || s.Customer != nil {
+		t.Errorf("the ticket is of %v at %q", s.Customer, s.Phone)
+	}
+	body := map[string]any{"message": "hello"}
+	for _, name := range []string{"session_id", "lane", "max_wait", "phone", "callback_url", "locale", "customer", "metadata"} {
+		body[name] = nil
+	}
+	if a := r.call("POST", "/v1/tickets", r.demo.Secret, body); a.status != http.StatusAccepted {
+		t.Errorf("over HTTP: %d %s", a.status, a.raw)
+	}
+	more := again(welcome, 0)
+	more["identity"] = nil
+	_, resumed := r.hello(more)
+	if resumed.text("session") != welcome.text("session") {
+		t.Errorf("resumed as %v", resumed)
+	}
+	for name, f := range map[string]frame{
+		"no text": {"type": "send", "cmid": "2", "text": nil}, "no cmid": {"type": "send", "cmid": nil, "text": "hello"},
+		"no ticket": {"type": "cancel", "ticket": nil}, "no seq": {"type": "read", "seq": nil},
+		"nothing on": {"type": "typing", "on": nil}, "no score": {"type": "rate", "ticket": chat.NewTicketID(), "score": nil, "comment": nil},
+		"no type": {"type": nil},
+	} {
+		c, _ := r.hello(nil)
+		c.say(f)
+		if name == "no text" {
+			if got := c.hear("error"); got.text("code") != codeInvalid {
+				t.Errorf("%s: %v", name, got)
+			}
+			continue
+		}
+		if code, _ := c.closed(); code != closeBadFrame {
+			t.Errorf("%s: closed with %d", name, code)
+		}
 	}
 }
 

@@ -61,9 +61,9 @@ type Config struct {
 	Grace   time.Duration // how long running answers may go on after a stop; 0: 15 s
 	Answer  time.Duration // hard limit of one answer, whatever the vendor does; 0: 150 s
 	History int           // events of the session that a question carries; 0: 40
-	// Defer says whether the full answer to a ticket may be promised for later, and within
-	// which time. The follow-up enters its lane before leave is called. Nil: none may.
-	Defer func(t *chat.Ticket) (wait time.Duration, leave func(), may bool)
+	// Defer says whether the full answer to a ticket may be promised for later, and how.
+	// Nil: none may.
+	Defer func(t *chat.Ticket) (d Deferral, may bool)
 	// HandsOff reports whether a ticket always goes to people, by its intent. Nil: none does.
 	HandsOff func(t *chat.Ticket) bool
 	// Draining reports whether nothing may stay in a lane longer than it must. Nil: nowhere.

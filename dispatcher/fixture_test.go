@@ -34,7 +34,7 @@ type setup struct {
 	Answer    time.Duration
 	Worker    Worker // nil: the real one
 
-	Defer    func(*chat.Ticket) (time.Duration, func(), bool)
+	Defer    func(*chat.Ticket) (Deferral, bool)
 	HandsOff func(*chat.Ticket) bool
 
 	Predict    bool

@@ -2,7 +2,6 @@ package dispatcher
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +14,12 @@ import (
 )
 
 // within lets every answer be promised for later.
-func within(wait time.Duration) func(*chat.Ticket) (time.Duration, func(), bool) {
-	return func(*chat.Ticket) (time.Duration, func(), bool) { return wait, func() {}, true }
+func within(wait time.Duration) func(*chat.Ticket) (Deferral, bool) { return capped(wait, 100) }
+
+// capped lets so many answers be promised for later, to one number and by one tenant.
+func capped(wait time.Duration, texts int) func(*chat.Ticket) (Deferral, bool) {
+	d := Deferral{Wait: wait, Caps: chat.TextCaps{PerNumber: texts, PerTenant: texts}, Leave: func() {}}
+	return func(*chat.Ticket) (Deferral, bool) { return d, true }
 }
 
 // call accepts a message with a phone number.
@@ -72,9 +75,9 @@ func TestATemplatePromisesTheFullAnswerAndItComes(t *testing.T) {
 }
 
 func TestNoPromiseWithoutANumberOrAPlace(t *testing.T) {
-	never := func(*chat.Ticket) (time.Duration, func(), bool) { return 0, nil, false }
+	never := func(*chat.Ticket) (Deferral, bool) { return Deferral{}, false }
 	for name, c := range map[string]struct {
-		may   func(*chat.Ticket) (time.Duration, func(), bool)
+		may   func(*chat.Ticket) (Deferral, bool)
 		phone string
 		bound int
 	}{
@@ -82,6 +85,7 @@ func TestNoPromiseWithoutANumberOrAPlace(t *testing.T) {
 		"not allowed":     {never, "+8613800138000", 0},
 		"nobody to allow": {nil, "+8613800138000", 0},
 		"the lane full":   {within(time.Minute), "+8613800138000", 1},
+		"a cap reached":   {capped(time.Minute, 0), "+8613800138000", 0},
 	} {
 		inBubble(t, setup{Limit: 1, Defer: c.may, Bound: c.bound}, func(t *testing.T, w *world) {
 			if c.bound > 0 {
@@ -101,37 +105,26 @@ func TestNoPromiseWithoutANumberOrAPlace(t *testing.T) {
 	}
 }
 
-// Choices are no answer yet, so the full one is promised beside them; an answer of the FAQ
-// promises nothing.
-func TestChoicesPromiseTheFullAnswerToo(t *testing.T) {
-	for name, choices := range map[string][]chat.Choice{"choices": {{ID: "a", Text: "A?"}, {ID: "b", Text: "B?"}}, "an answer": nil} {
-		worker := newScripted()
-		worker.faq, worker.choices = true, choices
-		inBubble(t, setup{Limit: 1, Worker: worker, Valve: at(2), Defer: within(time.Minute)}, func(t *testing.T, w *world) {
-			w.set.Valve.Force.Until = time.Now().Add(10 * time.Second)
-			w.ready()
-			time.Sleep(2 * time.Second) // until the level is known
-			asked := w.call("s", "Where is my order 7?", 5*time.Second)
-			got := w.until(asked.ID, time.Second)
-			if got.Route != chat.RouteFAQ || got.Reason != chat.ReasonLevel || len(got.Reply.Choices) != len(choices) {
-				t.Fatalf("%s: %+v, reply %+v", name, got, got.Reply)
-			}
-			if promised := got.FollowUp != "" && got.Promise != nil; promised != (choices != nil) {
-				t.Fatalf("%s: promised %t by %+v", name, promised, got)
-			}
-			if choices == nil {
-				return
-			}
-			follow := w.until(got.FollowUp, time.Minute)
-			if follow.Route != chat.RouteAgent || follow.Parent != asked.ID {
-				t.Errorf("the follow-up: %+v", follow)
-			}
-			again, err := w.queue.Ticket(t.Context(), asked.ID)
-			if err != nil || again.Route != chat.RouteFAQ || !slices.Equal(again.Reply.Choices, choices) {
-				t.Errorf("the first answer after the full one: %+v (%v)", again, err)
-			}
-		})
-	}
+// One of two customers who left the same number is promised the last text of its day; the
+// other one gets the template alone, and the promise is kept.
+func TestAReplyBeyondACapPromisesNothing(t *testing.T) {
+	inBubble(t, setup{Limit: 1, Defer: capped(10*time.Minute, 1)}, func(t *testing.T, w *world) {
+		defer w.watch()()
+		first, second := w.call("s1", "Where is my order 7?", time.Second), w.call("s2", "Where is my order 8?", time.Second)
+		time.Sleep(2 * time.Second)
+		w.start() // overdue: both are answered before anybody grants a permit
+		made, bare := w.until(first.ID, time.Second), w.until(second.ID, time.Second)
+		if made.FollowUp == "" {
+			made, bare = bare, made
+		}
+		if made.FollowUp == "" || bare.FollowUp != "" || bare.Promise != nil || bare.Reply.Text != "Later." {
+			t.Fatalf("with a promise: %+v; without: %+v, %q", made, bare, bare.Reply.Text)
+		}
+		w.until(made.FollowUp, time.Minute)
+		time.Sleep(35 * time.Second)
+		w.promise(made.FollowUp, chat.PromiseSent)
+		w.depth(chat.Deferred, 0)
+	})
 }
 
 // What was put off because of the load waits until it falls, or a third of its time is left.
@@ -215,7 +208,7 @@ func TestAFollowUpThatNobodyAnswersBreaksItsPromise(t *testing.T) {
 func TestAFollowUpOfAnotherEndIsDropped(t *testing.T) {
 	inBubble(t, setup{Limit: 1, Defer: within(time.Minute)}, func(t *testing.T, w *world) {
 		asked := w.call("s", "Where is my order 7?", time.Minute)
-		id, _, err := w.queue.Promise(t.Context(), &asked, time.Now(), time.Minute)
+		id, _, err := w.queue.Promise(t.Context(), &asked, time.Now(), time.Minute, chat.TextCaps{PerNumber: 1, PerTenant: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

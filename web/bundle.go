@@ -48,16 +48,17 @@ func embedded(build api.PluginBuild) {
 }
 
 // The style sheets inside modules are texts to the bundler. Their line breaks and indents
-// mean nothing, and they hold no texts of their own with a brace or a semicolon.
+// mean nothing, nor do spaces after a colon or a comma, and they hold no texts of their own
+// with one of these signs, a brace or a semicolon.
 var (
 	sheets = regexp.MustCompile("(?s)`\n.*?\n`")
 	spare  = regexp.MustCompile(`(?s)/\*.*?\*/|\s*\n\s*`)
-	around = regexp.MustCompile(`\s*([{};])\s*`)
+	around = regexp.MustCompile(`\s*([{};])\s*|([:,])\s+`)
 )
 
 func tightSheets(module []byte) []byte {
 	return sheets.ReplaceAllFunc(module, func(sheet []byte) []byte {
 		tight := spare.ReplaceAll(sheet, []byte(" "))
-		return bytes.TrimSpace(around.ReplaceAll(tight, []byte("$1")))
+		return bytes.TrimSpace(around.ReplaceAll(tight, []byte("$1$2")))
 	})
 }

@@ -2,7 +2,7 @@
 // It stands below the log and is no part of it, so that a screen reader hears each answer
 // once, when it is finished.
 
-import { button, el } from "./markup.js";
+import { button, el, plain } from "./markup.js";
 
 const longestTyping = 6_000; // ms that a sign of typing holds, whatever it says
 
@@ -66,7 +66,7 @@ export class Live {
     live.all += text;
     live.row.classList.toggle("writing", live.all !== "");
     live.text.hidden = true;
-    live.said.textContent = unmarked(live.all);
+    live.said.textContent = plain(unmarked(live.all));
     this.#moved();
   }
 

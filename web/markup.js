@@ -6,11 +6,15 @@ export function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name === "role" || name.includes("-")) node.setAttribute(name, value);
-    else node[name] = value;
+    else node[name] = name === "textContent" ? plain(value) : value;
   }
   node.append(...children);
   return node;
 }
+
+// plain takes out of a text the marks that show what follows in another order than it is
+// written: an address or an amount would read as another one.
+export function plain(text) { return text?.replace?.(/[\u202A-\u202E\u2066-\u2069]/g, "") ?? text; }
 
 // button makes a button that does act when it is pressed.
 export function button(act, properties, ...children) {

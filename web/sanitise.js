@@ -1,6 +1,8 @@
 // The second lock on what the server has sanitised already: a new tree is built out of
 // known elements, and nothing is ever assigned to innerHTML.
 
+import { plain } from "./markup.js";
+
 const named = (names) => new Set(names.split(" "));
 const keep = named("P BR STRONG EM UL OL LI CODE PRE");
 const rename = { B: "STRONG", I: "EM" };
@@ -28,7 +30,7 @@ export function sanitise(html) {
 function copyChildren(from, to, depth) {
   if (depth > deepest) return;
   for (const node of from.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) to.append(node.data);
+    if (node.nodeType === Node.TEXT_NODE) to.append(plain(node.data));
     else if (node.nodeType === Node.ELEMENT_NODE) copyElement(node, to, depth);
   }
 }

@@ -17,7 +17,7 @@ import (
 // promise ends a ticket with a reply that promises a text message; it returns the follow-up.
 func (s *stage) promise(r running) string {
 	s.t.Helper()
-	id, made, err := s.queue.Promise(s.t.Context(), &r.stored.Ticket, time.Now().UTC(), 30*time.Minute)
+	id, made, err := s.queue.Promise(s.t.Context(), &r.stored.Ticket, time.Now().UTC(), 30*time.Minute, chat.TextCaps{PerNumber: 100, PerTenant: 100})
 	must(s.t, err)
 	r.stored.Answer(chat.Answer{
 		Route: chat.RouteTemplate, Reason: chat.ReasonOverdue, FollowUp: id, Promise: &made,

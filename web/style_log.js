@@ -13,6 +13,7 @@ export const conversation = `
 .row.promise { padding: 5px 14px; border-radius: 999px; color: var(--text); background: var(--bot); }
 .row.typing { align-self: flex-start; }
 .bubble { padding: 9px 13px; border-radius: 16px; overflow-wrap: anywhere; }
+.bubble, .bubble * { unicode-bidi: plaintext; }
 .bot .bubble, .human .bubble { background: var(--ground); border: 1px solid var(--line); border-start-start-radius: 5px; }
 .own .bubble { white-space: pre-wrap; color: var(--on-accent); border-end-end-radius: 5px; background: var(--accent); }
 .system .bubble { color: var(--text); background: var(--bot); }

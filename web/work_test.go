@@ -23,7 +23,7 @@ func TestOperatorsWorkAndSeeItDone(t *testing.T) {
 	d, b := newDesk(t), newBrowser(t)
 	b.prefer("light")
 	b.before(inEnglish)
-	dead := d.end(markup, func(t *chat.Ticket) { t.Dead = true })
+	dead := d.end(markup+" \u202eturned\u2069", func(t *chat.Ticket) { t.Dead = true })
 	handed := d.end("a person, please", func(t *chat.Ticket) { t.Handoff = &chat.Handoff{At: time.Now(), Cause: chat.HandoffTool} })
 	b.enterAs(d.url+"/admin#/tickets", "anna")
 	b.withAxe()
@@ -143,6 +143,9 @@ func workTickets(t *testing.T, d *desk, b *browser, dead string) {
 	before := open()
 	b.view("tickets/" + dead)
 	b.see("the story", `document.querySelector(".story li.bad")`)
+	if outside[bool](b, `/[\u202A-\u202E\u2066-\u2069]/.test(document.body.textContent) || !document.body.textContent.includes("turned")`) {
+		t.Error("a customer's marks turn the order of what is shown")
+	}
 	b.accessible("a ticket")
 	b.shoot("work-ticket")
 	b.view("tickets?state=queued&tenant=demo")

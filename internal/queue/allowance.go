@@ -15,14 +15,14 @@ import (
 	"sluice/internal/chat"
 )
 
-// How many text messages went out is counted by day, in UTC, and kept for keepTexts.
-const keepTexts = 48 * time.Hour
+// How many text messages of a day went out, or are promised, is counted by day, in UTC, and
+// kept for keepTexts.
+const keepTexts = (heldDays + 2) * 24 * time.Hour
 
-// A count knows the last maxCounted messages that it counted, so that one whose sender was
-// cut short is not counted again: a tenant would have to send more than that within the 30 s
-// after which another sender takes over.
+// A count knows the last maxCounted messages that it counted, so that none is counted twice:
+// a tenant would have to be promised more than that before the first of them goes out.
 const (
-	maxCounted = 4096
+	maxCounted = 16_384
 	countMark  = 8 // bytes of a message's hash
 )
 
@@ -40,8 +40,8 @@ func numberCount(phone string, now time.Time) string {
 
 func tenantCount(tenant string, now time.Time) string { return "tenant." + textDay(now) + "." + tenant }
 
-// MayText reports whether a text message to a number might go out now: its customer wants
-// some, and neither cap is reached. It counts nothing.
+// MayText reports whether a text message to a number might go out at an instant: its
+// customer wants some, and neither cap is reached on that day. It counts nothing.
 func (q *Queue) MayText(ctx context.Context, tenant, phone string, caps chat.TextCaps, now time.Time) (bool, error) {
 	wanted, err := q.wanted(ctx, phone)
 	if err != nil || !wanted {
@@ -55,9 +55,9 @@ func (q *Queue) MayText(ctx context.Context, tenant, phone string, caps chat.Tex
 	return all.n < caps.PerTenant, err
 }
 
-// Allow counts a notice for its number and its tenant, once, however often it is asked.
-// Otherwise it says why the notice must not go out. One that its tenant's cap keeps back
-// counts for its number all the same.
+// Allow counts a notice for its number and its tenant, once, however often it is asked; what
+// was promised has been counted then, and goes out whatever the caps are by now. Otherwise
+// it says why the notice must not go out.
 func (o *Outbox) Allow(ctx context.Context, n chat.Notice, caps chat.TextCaps, now time.Time) (fault string, err error) {
 	q := o.queue
 	wanted, err := q.wanted(ctx, n.Phone)
@@ -67,10 +67,10 @@ func (o *Outbox) Allow(ctx context.Context, n chat.Notice, caps chat.TextCaps, n
 	if !wanted {
 		return chat.FaultSuppressed, nil
 	}
-	if in, err := q.countText(ctx, numberCount(n.Phone, now), n.Mark(), caps.PerNumber); err != nil || !in {
+	if in, err := q.countText(ctx, NoticeCount, numberCount(n.Phone, now), n.Mark(), caps.PerNumber); err != nil || !in {
 		return chat.FaultNumberCap, err
 	}
-	if in, err := q.countText(ctx, tenantCount(n.Tenant, now), n.Mark(), caps.PerTenant); err != nil || !in {
+	if in, err := q.countText(ctx, NoticeCount, tenantCount(n.Tenant, now), n.Mark(), caps.PerTenant); err != nil || !in {
 		return chat.FaultTenantCap, err
 	}
 	return "", nil
@@ -98,25 +98,56 @@ func (t *tally) add(mark []byte) {
 	t.marks = t.marks[max(0, len(t.marks)-maxCounted*countMark):]
 }
 
+// remove takes a message out of a count that knows it, and reports whether it did.
+func (t *tally) remove(mark []byte) bool {
+	for i := 0; i < len(t.marks); i += countMark {
+		if string(t.marks[i:i+countMark]) == string(mark) {
+			t.n, t.marks = t.n-1, slices.Delete(t.marks, i, i+countMark)
+			return true
+		}
+	}
+	return false
+}
+
+func countedAs(id string) []byte {
+	sum := sha256.Sum256([]byte(id))
+	return sum[:countMark]
+}
+
 // countText counts a message under a key, unless it has been or the cap is reached: then
 // false.
-func (q *Queue) countText(ctx context.Context, key, id string, most int) (bool, error) {
-	sum := sha256.Sum256([]byte(id))
-	mark := sum[:countMark]
+func (q *Queue) countText(ctx context.Context, p Point, key, id string, most int) (in bool, err error) {
+	mark := countedAs(id)
+	err = q.changeCount(ctx, p, key, id, func(t *tally) bool {
+		known := t.holds(mark)
+		if in = known || t.n < most; known || !in {
+			return false
+		}
+		t.add(mark)
+		return true
+	})
+	return in, err
+}
+
+// changeCount applies change to a count, again after meeting another writer; change says
+// whether it changed anything. Of one process one goroutine at a time writes a count, so
+// that a burst of promises does not meet itself.
+func (q *Queue) changeCount(ctx context.Context, p Point, key, id string, change func(*tally) bool) error {
+	leave, err := q.counting.enter(ctx, key)
+	if err != nil {
+		return fmt.Errorf("count a text message: %w", err)
+	}
+	defer leave()
 	for range appendTries {
 		t, rev, err := q.textCount(ctx, key)
 		if err != nil {
-			return false, err
+			return err
 		}
-		if t.holds(mark) {
-			return true, nil
+		if !change(&t) {
+			return nil
 		}
-		if t.n >= most {
-			return false, nil
-		}
-		t.add(mark)
-		if err := q.before(NoticeCount, id); err != nil {
-			return false, err
+		if err := q.before(p, id); err != nil {
+			return err
 		}
 		body := append(binary.BigEndian.AppendUint64(nil, uint64(t.n)), t.marks...)
 		err = decided(ctx, func() error {
@@ -124,13 +155,13 @@ func (q *Queue) countText(ctx context.Context, key, id string, most int) (bool, 
 			return err
 		})
 		if err == nil {
-			return true, nil
+			return nil
 		}
 		if !outpaced(err) {
-			return false, refusal("count a text message", err)
+			return refusal("count a text message", err)
 		}
 	}
-	return false, fmt.Errorf("count a text message: met another writer %d times", appendTries)
+	return fmt.Errorf("count a text message: met another writer %d times", appendTries)
 }
 
 // textCount reads a count; rev 0: there is none yet.

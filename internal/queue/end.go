@@ -127,7 +127,7 @@ func (q *Queue) tellEnd(ctx context.Context, p Point, t *chat.Ticket) error {
 		return q.markLine(ctx, t)
 	}
 	if t.Reason == chat.ReasonUnpromised {
-		return q.forgetPromise(ctx, t.ID)
+		return q.forgetPromise(ctx, t)
 	}
 	seq, err := q.appendEvent(ctx, p, t, slotFinal)
 	if err != nil {

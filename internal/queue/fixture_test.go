@@ -37,28 +37,40 @@ var errStopped = errors.New("stopped here")
 func inBubble(t *testing.T, change func(*Config, *ServerConfig), f func(t *testing.T, w *world)) {
 	t.Helper()
 	queuetest.Bubble(t, func(t *testing.T) {
-		w := &world{t: t, cfg: Config{Bounds: map[chat.Lane]int{}, Log: zerolog.Nop()}}
-		for _, lane := range chat.Lanes() {
-			w.cfg.Bounds[lane] = 100
-		}
-		w.cfg.Before = w.observe
-		server := ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely}
-		if change != nil {
-			change(&w.cfg, &server)
-		}
-		w.dir = server.Dir
-		var err error
-		if w.server, err = StartServer(t.Context(), server); err != nil {
-			t.Fatal(err)
-		}
-		defer queuetest.Stop(w.server)
-		if w.nc, err = w.server.Dial(); err != nil {
-			t.Fatal(err)
-		}
-		defer w.nc.Close()
-		w.Queue = w.open()
+		w := newWorld(t, change)
+		defer w.close()
 		f(t, w)
 	})
+}
+
+// newWorld is for a test that is in a bubble already.
+func newWorld(t *testing.T, change func(*Config, *ServerConfig)) *world {
+	t.Helper()
+	w := &world{t: t, cfg: Config{Bounds: map[chat.Lane]int{}, Log: zerolog.Nop()}}
+	for _, lane := range chat.Lanes() {
+		w.cfg.Bounds[lane] = 100
+	}
+	w.cfg.Before = w.observe
+	server := ServerConfig{Dir: t.TempDir(), Sync: queuetest.Rarely}
+	if change != nil {
+		change(&w.cfg, &server)
+	}
+	w.dir = server.Dir
+	var err error
+	if w.server, err = StartServer(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
+	if w.nc, err = w.server.Dial(); err != nil {
+		queuetest.Stop(w.server)
+		t.Fatal(err)
+	}
+	w.Queue = w.open()
+	return w
+}
+
+func (w *world) close() {
+	w.nc.Close()
+	queuetest.Stop(w.server)
 }
 
 func (w *world) open() *Queue {

@@ -116,6 +116,11 @@ func (q *Queue) setNotice(ctx context.Context, p Point, n chat.Notice) (chat.Not
 		return n, false, refusal("write notice "+n.ID, err)
 	}
 	n.Seq = ack.Sequence
+	if n.State == chat.NoticeSent && p == NoticePoint(n.State) {
+		if err := q.freeNotice(ctx, &n); err != nil {
+			q.log.Warn().Err(err).Str("ticket", n.ID).Msg("a text message that went out keeps its place of a later day")
+		}
+	}
 	if q.texted != nil && p == NoticePoint(n.State) && n.Looks == 0 {
 		q.texted(&n)
 	}

@@ -34,6 +34,9 @@ func (q *Queue) settleNotice(ctx context.Context, n chat.Notice, status chat.Pro
 			return err
 		}
 	}
+	if err := q.freeNotice(ctx, &n); err != nil {
+		return err
+	}
 	n.Settled = true
 	_, _, err = q.setNotice(ctx, NoticeSettled, n)
 	return err

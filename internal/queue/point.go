@@ -52,6 +52,7 @@ func ClaimPoint(state chat.ClaimState) Point { return Point("claim." + string(st
 
 // The writes of a promise, besides those of its follow-up's ticket, in their order.
 const (
+	PromiseCount  Point = "promise.count"  // its text counts for the caps of its number, and then of its tenant
 	PromiseOpen   Point = "promise.open"   // the promise is noted, before the end of the parent names it
 	PromiseMade   Point = "promise.made"   // the customer's session is told of it
 	PromiseAnswer Point = "promise.answer" // the follow-up's answer is noted
@@ -64,8 +65,12 @@ const (
 
 // PromisePoints returns all write points of a promise.
 func PromisePoints() []Point {
-	return []Point{PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
+	return []Point{PromiseCount, PromiseOpen, PromiseMade, PromiseAnswer, PromiseTurn, PromiseOutbox, PromiseTold, PromiseKept, PromiseClosed}
 }
+
+// PromiseFreed is the write that gives a place of a number's or a tenant's cap back, before a
+// promise whose text does not go out is open no more.
+const PromiseFreed Point = "promise.freed"
 
 // PromiseHook is the write about a promise that breaks: the message about it enters the
 // webhooks' outbox, after the session was told.

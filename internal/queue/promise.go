@@ -122,8 +122,14 @@ func (q *Queue) changeOwed(ctx context.Context, p Point, id string, change func(
 	return Owed{}, fmt.Errorf("write promise %s: met another writer %d times", id, appendTries)
 }
 
-// closeOwed takes a promise from the open ones, if it is still what the caller saw.
+// closeOwed takes a promise from the open ones, if it is still what the caller saw. One
+// whose text does not go out gives its places back before.
 func (q *Queue) closeOwed(ctx context.Context, o Owed) error {
+	if o.Status != chat.PromiseSent {
+		if err := q.freeTexts(ctx, o.hold()); err != nil {
+			return err
+		}
+	}
 	if err := q.before(PromiseClosed, o.ID); err != nil {
 		return err
 	}

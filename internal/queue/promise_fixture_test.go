@@ -12,6 +12,9 @@ import (
 
 const owedFor = time.Minute
 
+// manyTexts are caps that no test of promises reaches.
+var manyTexts = chat.TextCaps{PerNumber: 100, PerTenant: 100}
+
 // asking is a ticket whose holder is about to end it with the template.
 type asking struct {
 	job *Job
@@ -35,7 +38,7 @@ func (w *world) ask(session string) asking {
 // owe makes the promise ready and returns its follow-up.
 func (w *world) owe(a *asking) string {
 	w.t.Helper()
-	id, made, err := w.Promise(w.t.Context(), &a.Ticket, time.Now(), owedFor)
+	id, made, err := w.Promise(w.t.Context(), &a.Ticket, time.Now(), owedFor, manyTexts)
 	if err != nil {
 		w.t.Fatalf("promise: %v", err)
 	}

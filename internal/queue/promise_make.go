@@ -12,16 +12,28 @@ import (
 // Promise makes ready what a ticket's end is to promise: its follow-up is accepted at now
 // into the lane deferred, with so much time, and the promise is noted. It is made only once
 // the end names it (FollowUp): until then the follow-up does not run, and where the end
-// comes without naming it, it is dropped. A repeat finds the same follow-up. Errors, after
-// which the end must not name one: ErrFull, ErrStorage, and ErrEnded for a follow-up that has
+// comes without naming it, it is dropped. Its text message counts for the caps from now on,
+// so that no cap breaks it. A repeat finds the same follow-up. Errors, after which the end
+// must not name one: ErrFull, ErrStorage, ErrCapped, and ErrEnded for a follow-up that has
 // ended already or is out of time.
-func (q *Queue) Promise(ctx context.Context, parent *chat.Ticket, now time.Time, wait time.Duration) (id string, _ chat.Promise, _ error) {
+func (q *Queue) Promise(ctx context.Context, parent *chat.Ticket, now time.Time, wait time.Duration, caps chat.TextCaps) (id string, _ chat.Promise, _ error) {
 	t, _, err := q.Accept(ctx, parent.FollowUpTo(now, wait), Claim{})
 	if err != nil {
 		return "", chat.Promise{}, fmt.Errorf("promise a follow-up to %s: %w", parent.ID, err)
 	}
 	if t.Status.Ended() || !now.Before(t.Deadline) {
-		return "", chat.Promise{}, fmt.Errorf("promise a follow-up to %s: %w", parent.ID, ErrEnded)
+		return "", chat.Promise{}, errors.Join(fmt.Errorf("promise a follow-up to %s: %w", parent.ID, ErrEnded), q.freeTexts(ctx, holdOf(&t)))
+	}
+	places := holdOf(&t)
+	places.from = now
+	in, err := q.holdTexts(ctx, places, caps)
+	if err == nil && !in {
+		// Whoever takes the follow-up drops it where this does not.
+		_, _ = q.Cancel(ctx, t.ID, chat.ReasonUnpromised, now)
+		err = ErrCapped
+	}
+	if err != nil {
+		return "", chat.Promise{}, fmt.Errorf("promise a follow-up to %s: %w", parent.ID, err)
 	}
 	o, err := q.writeOwed(ctx, PromiseOpen, Owed{
 		ID: t.ID, Parent: parent.ID, Tenant: t.Tenant, Session: t.Session, Language: t.Language, Epoch: t.Epoch, Phone: t.Phone,

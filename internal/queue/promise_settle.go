@@ -61,11 +61,14 @@ func (q *Queue) closePromise(ctx context.Context, o Owed) error {
 	return q.closeOwed(ctx, o)
 }
 
-// forgetPromise removes a promise that nobody was told of.
-func (q *Queue) forgetPromise(ctx context.Context, id string) error {
-	o, err := q.openOwed(ctx, id)
+// forgetPromise removes what was made ready for a follow-up of which nobody was told.
+func (q *Queue) forgetPromise(ctx context.Context, followUp *chat.Ticket) error {
+	o, err := q.openOwed(ctx, followUp.ID)
+	if errors.Is(err, ErrNotFound) {
+		return q.freeTexts(ctx, holdOf(followUp))
+	}
 	if err != nil {
-		return unlessClosed(err)
+		return err
 	}
 	return q.closeOwed(ctx, o)
 }

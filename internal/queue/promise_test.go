@@ -14,7 +14,7 @@ func TestAPromiseIsStoredBeforeTheReplyThatMakesIt(t *testing.T) {
 		a := w.ask("s")
 		w.wrote()
 		id := w.owe(&a)
-		if got, want := w.wrote(), []Point{IntakeTicket, IntakeLane, IntakeQueued, PromiseOpen}; !slices.Equal(got, want) {
+		if got, want := w.wrote(), []Point{IntakeTicket, IntakeLane, IntakeQueued, PromiseCount, PromiseCount, PromiseOpen}; !slices.Equal(got, want) {
 			t.Errorf("wrote %v, want %v", got, want)
 		}
 		w.wantSeqs("s", 0, 1) // nobody is told before the end
@@ -39,7 +39,7 @@ func TestAFullLaneOfFollowUpsMakesNoPromise(t *testing.T) {
 	inBubble(t, func(c *Config, _ *ServerConfig) { c.Bounds[chat.Deferred] = 1 }, func(t *testing.T, w *world) {
 		w.promised("s1")
 		a := w.ask("s2")
-		if _, _, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor); !errors.Is(err, ErrFull) {
+		if _, _, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor, manyTexts); !errors.Is(err, ErrFull) {
 			t.Errorf("promise into a full lane: %v", err)
 		}
 		w.gone(chat.FollowUpID(a.ID))
@@ -53,18 +53,18 @@ func TestAFullLaneOfFollowUpsMakesNoPromise(t *testing.T) {
 func TestARepeatedPromiseIsTheSame(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world) {
 		a := w.ask("s")
-		first, made, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor)
+		first, made, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor, manyTexts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
-		again, same, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor)
+		again, same, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor, manyTexts)
 		if err != nil || again != first || !same.DueAt.Equal(made.DueAt) || same.Status != made.Status {
 			t.Errorf("the repeat: %s, %+v, %v; the first: %s, %+v", again, same, err, first, made)
 		}
 		w.depth(chat.Deferred, 1)
 		time.Sleep(owedFor)
-		if _, _, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor); !errors.Is(err, ErrEnded) {
+		if _, _, err := w.Promise(t.Context(), &a.Ticket, time.Now(), owedFor, manyTexts); !errors.Is(err, ErrEnded) {
 			t.Errorf("a follow-up out of time is promised: %v", err)
 		}
 	})

@@ -96,7 +96,8 @@ type Queue struct {
 	alerts    jetstream.KeyValue
 
 	suppressions jetstream.KeyValue
-	texts        jetstream.KeyValue // how many went out
+	texts        jetstream.KeyValue // how many went out, or are promised
+	counting     turnstiles         // at these counts
 
 	knowledge jetstream.KeyValue
 	documents jetstream.KeyValue
@@ -119,7 +120,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open jetstream: %w", err)
 	}
-	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}}
+	q := &Queue{cfg: cfg, nc: nc, js: js, log: cfg.Log, lanes: map[chat.Lane]jetstream.Stream{}, counting: newTurnstiles()}
 	q.store.log = cfg.Log
 	for _, open := range []func(context.Context) error{
 		q.openLanes, q.openLogs, q.openDead, q.openHandoffs, q.openAudit, q.openKept, q.openOutbox, q.openSpool, q.openBuckets, q.openAnswers, q.openHooks,

@@ -15,11 +15,19 @@ export function svg(tag, attributes = {}, ...children) {
 
 // put replaces what is in an element.
 export function put(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter(there));
+  node.replaceChildren(...shown(children));
   return node;
 }
 
 const there = (child) => child !== null && child !== undefined && child !== false;
+
+const shown = (children) => children.flat(Infinity).filter(there).map(plain);
+
+// plain takes out of a text the marks that show what follows in another order than it is
+// written. What stands in a field to be edited keeps them.
+function plain(child) {
+  return typeof child === "string" ? child.replace(/[\u202A-\u202E\u2066-\u2069]/g, "") : child;
+}
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -27,9 +35,9 @@ function fill(node, attributes, children) {
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
     else if (name === "data") Object.assign(node.dataset, value);
     else if (name === "value") node.value = value;
-    else node.setAttribute(name, value === true ? "" : value);
+    else node.setAttribute(name, value === true ? "" : plain(value));
   }
-  node.append(...children.flat(Infinity).filter(there));
+  node.append(...shown(children));
   return node;
 }
 

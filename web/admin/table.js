@@ -35,7 +35,7 @@ export class Table {
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.caption },
         el("table", {}, el("caption", {}, options.caption), el("thead", {}, el("tr", {}, head)), this.#body)),
       this.#pages);
-    this.#pages.setAttribute("aria-label", words.pages);
+    this.#pages.setAttribute("aria-label", `${words.pages}: ${options.caption}`);
   }
 
   // set shows these rows; more: the server has further ones.

@@ -82,6 +82,15 @@ export const english = {
     template: "Template",
   },
   levelIs: (n) => `Level ${n}`,
+  levelCauses: {
+    calm: (level, time) => `nothing has asked for level ${level} for ${time}`,
+    wordEnded: () => "an operator's word has ended",
+    word: (until) => `an operator's word until ${until}`,
+    errors: (share, limit, calls) => `errors ${share} ≥ ${limit} of ${calls} calls`,
+    p99: (time, limit) => `p99 to the first token ${time} ≥ ${limit}`,
+    depth: (lane, share, limit) => `${lane}: ${share} ≥ ${limit} full`,
+    wait: (lane, time, limit) => `${lane}: waits ${time} ≥ ${limit}`,
+  },
   severity: {
     warning: "Warning",
     critical: "Critical",

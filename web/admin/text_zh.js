@@ -81,6 +81,15 @@ export const chinese = {
     template: "模板",
   },
   levelIs: (n) => `${n} 级`,
+  levelCauses: {
+    calm: (level, time) => `已有 ${time} 无需 ${level} 级`,
+    wordEnded: () => "人工指定已结束",
+    word: (until) => `人工指定，至 ${until}`,
+    errors: (share, limit, calls) => `${calls} 次调用中失败 ${share} ≥ ${limit}`,
+    p99: (time, limit) => `首个词元 p99 ${time} ≥ ${limit}`,
+    depth: (lane, share, limit) => `${lane}：已占 ${share} ≥ ${limit}`,
+    wait: (lane, time, limit) => `${lane}：等待 ${time} ≥ ${limit}`,
+  },
   severity: {
     warning: "警告",
     critical: "严重",

@@ -4,6 +4,8 @@
 import { el, put } from "../dom.js";
 import { field } from "../form.js";
 
+const typing = 300; // ms without another key before a number is written into the text
+
 // groups of paths, by their beginning.
 const groups = [
   ["lanes", /^lanes\./], ["valve", /^valve\./], ["intake", /^intake\./], ["rest", /^(?!lanes\.|valve\.|intake\.)/],
@@ -18,7 +20,9 @@ export function form(ctx, draft, signal) {
   };
   const one = (path) => {
     const f = field(label(words, path), { value: draft.numbers[path], attributes: { name: path, readonly: !ctx.can("admin"), inputmode: "text", autocomplete: "off", spellcheck: "false" } });
-    f.input.addEventListener("change", () => write(path, f));
+    let timer = 0;
+    f.input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => write(path, f), typing); });
+    f.input.addEventListener("change", () => { clearTimeout(timer); write(path, f); });
     fields.set(path, f);
     return f;
   };

@@ -33,7 +33,7 @@ export function search(root, ctx) {
     },
   });
   put(root, form(ctx, filter, () => list.load()), partial, el("div", { class: "row tools" }, bulkButtons(ctx, filter),
-    !filter.id && el("a", { href: `/admin/api/tickets.csv${asQuery(filter)}`, download: "tickets.csv" }, words.csv)), list.node);
+    ctx.can("operator") && !filter.id && el("a", { href: `/admin/api/tickets.csv${asQuery(filter)}`, download: "tickets.csv" }, words.csv)), list.node);
   list.load();
 }
 

@@ -4,6 +4,7 @@ import { el, put } from "../dom.js";
 import { field } from "../form.js";
 import { Table, failure, loading } from "../table.js";
 import { absolute, moment } from "../time.js";
+import { causeIn } from "./cause.js";
 import { levelTag } from "./level.js";
 import { en, zh } from "./valve_text.js";
 
@@ -17,7 +18,7 @@ function mount(root, ctx) {
     { title: words.at, cell: (c) => moment(c.at, lang), sort: (c) => c.at },
     { title: words.lane, cell: (c) => words.lanes[c.lane] ?? c.lane, sort: (c) => c.lane },
     { title: words.from, cell: (c) => `${c.from} → ${c.to}`, sort: (c) => c.to, number: true },
-    { title: words.cause, cell: (c) => c.cause, sort: (c) => c.cause },
+    { title: words.cause, cell: (c) => causeIn(words, lang, c.cause), sort: (c) => c.cause },
   ], { caption: words.history });
   const force = ctx.button(words.force, {}, () => steer(ctx, load));
   const lift = ctx.button(words.lift, {}, () => end(ctx, load));
