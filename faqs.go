@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type faqs struct {
 
 	stored  atomic.Pointer[storedList] // nil: not read yet
 	inForce atomic.Pointer[faqInForce] // nil: nothing answers
+	swap    sync.Mutex                 // of inForce and stored: what is newer answers
 	missed  *faq.Misses                // that are not stored yet
 	near    atomic.Pointer[nearFAQ]    // nil: there are no vectors
 
@@ -124,7 +126,6 @@ func (f *faqs) read(ctx context.Context) {
 	}
 	f.seen, f.away = last, false
 	if before == nil || next.rev != before.rev || next.rev == 0 && before.list.Shipped != shipped {
-		f.stored.Store(next)
 		f.enrol(next)
 		f.newer()
 	}
@@ -157,8 +158,8 @@ func loadList(ctx context.Context, store *queue.FAQStore, shipped bool) (*stored
 var errUnfitBase = errors.New("the entries do not hold on the questions held back")
 
 // learn makes a base of the newest list, with a model of the intents that has not learnt
-// its questions, and puts it into force. One that does not hold leaves the former in
-// force. It uses one core for seconds.
+// its questions, and puts it into force. Where that does not hold, its phrasings answer all
+// the same, beside what was learnt before. It uses one core for seconds.
 func (f *faqs) learn(ctx context.Context, model *intent.Model) {
 	now := f.stored.Load()
 	near := f.vectors(now)
@@ -167,7 +168,7 @@ func (f *faqs) learn(ctx context.Context, model *intent.Model) {
 	}
 	f.tried, f.with, f.by = now, model, near
 	if len(now.entries) == 0 {
-		f.inForce.Store(&faqInForce{rev: now.rev})
+		f.put(now, &faqInForce{rev: now.rev})
 		f.log.Info().Uint64("revision", now.rev).Msg("the FAQ has no entries")
 		return
 	}
@@ -179,27 +180,14 @@ func (f *faqs) learn(ctx context.Context, model *intent.Model) {
 		err = fmt.Errorf("%w: %.2f of the answers are wrong, at most %.2f may be", errUnfitBase, base.Calibration().Wrong, faq.MaxWrong)
 	}
 	if err != nil {
-		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be put into force, the former one answers")
+		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be learnt: known phrasings answer, and what was learnt before")
 		return
 	}
-	f.inForce.Store(&faqInForce{rev: now.rev, base: base, near: near})
+	f.put(now, &faqInForce{rev: now.rev, base: base, near: near})
 	found := base.Calibration()
 	f.log.Info().Uint64("revision", now.rev).Int("entries", found.Entries).Int("phrasings", found.Phrasings).
 		Float64("answered", found.Answered).Float64("wrong", found.Wrong).Int("thin", len(found.Thin)).
 		Str("space", base.Space()).Msg("FAQ learnt")
-}
-
-// enrol has known phrasings answered until there is a first base.
-func (f *faqs) enrol(now *storedList) {
-	if len(now.entries) == 0 || f.inForce.Load() != nil {
-		return
-	}
-	base, err := faq.Enrol(now.entries)
-	if err != nil {
-		f.log.Error().Err(err).Uint64("revision", now.rev).Msg("the FAQ cannot be put into force")
-		return
-	}
-	f.inForce.CompareAndSwap(nil, &faqInForce{rev: now.rev, base: base})
 }
 
 // vectors returns those of a list; nil: there are none, or those of another list.

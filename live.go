@@ -42,6 +42,7 @@ type live struct {
 	faqs     *faqs    // nil: nothing is learnt here
 	library  *library // nil: nothing is answered from documents
 	shelves  *shelves // nil: no database of vectors
+	trials   *trials
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -77,7 +78,7 @@ func newLive(e *engine, fit func(*rules.Rules) (*rules.Rules, error), t teacher,
 	}
 	l := &live{
 		name:  rand.Text(),
-		store: e.store, queue: e.queue, fit: fit, teacher: t, changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
+		store: e.store, queue: e.queue, fit: fit, teacher: t, trials: newTrials(log), changed: make(chan struct{}, 1), log: log.With().Str("stage", "rules").Logger(),
 	}
 	if t.teach != nil {
 		l.faqs = newFAQs(e.queue.FAQ(), func() bool { return l.rules().Knowledge.Shipped }, hideTelling, l.learnAgain, log)
@@ -131,6 +132,7 @@ func (l *live) run(ctx context.Context) error {
 	if l.teach != nil {
 		work.Go(func() { l.learn(ctx) })
 		work.Go(func() { l.faqs.run(ctx) })
+		work.Go(func() { l.trials.run(ctx) })
 	}
 	work.Wait()
 	return nil

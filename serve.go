@@ -156,7 +156,7 @@ func (n *node) openAPI() (err error) {
 		Queue: n.engine.queue, Rules: n.live.rules, Classify: n.live.classify, Read: reading.New().Read, Line: n.line.member, History: n.database, Ratings: n.database,
 		Lanes: n.lanes, Store: n.engine.store, Vendors: steered{n.line.member}, Knowledge: n.live.library, FAQ: n.live.faqs.now,
 		BatchEnded: n.engine.queue.AnnounceBatch,
-		Unfit:      unfit, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
+		Unfit:      unfit, Trials: n.live.trials.ask, Texts: func() api.TextKeys { return n.live.carriers.keys(n.live.rules()) }, Checks: n.checks(),
 		Metrics: n.metrics.Handler(), Refused: n.refused, Board: n.board(), Owed: n.owedNow, Alerts: n.bell, Log: n.log,
 	}, api.Config{PublicURL: n.settings.PublicURL, DemoTenant: demoTenant})
 	return err

@@ -124,6 +124,14 @@ func node(t *testing.T, srv *queue.Server, shipped *rules.Rules, vendors Vendors
 			}
 			return "", ""
 		},
+		Trials: func(actor string, _, next *rules.Rules) (all []IntentTrial) {
+			for _, in := range next.Intents {
+				if len(in.Examples) > 0 {
+					all = append(all, IntentTrial{Intent: in.Name, Status: TrialPending, Lost: []IntentMix{}, Won: []IntentMix{{Intent: actor}}})
+				}
+			}
+			return all
+		},
 	}, Config{})
 	must(t, err)
 	f := &fixture{API: a, t: t, queue: q, engine: nc, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}

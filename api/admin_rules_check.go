@@ -24,6 +24,7 @@ type RulesCheck struct {
 	Document string            `json:"document,omitempty" doc:"with the numbers put in; left out where none were given, or one has a fault"`
 	Faults   []Fault           `json:"faults" nullable:"false" doc:"what is wrong, in the order of the document; empty: it could be stored"`
 	Numbers  map[string]string `json:"numbers,omitempty" doc:"the values that are changed most, by path; of a document without faults"`
+	Intents  []IntentTrial     `json:"intents,omitempty" doc:"what intents that are new, or have other examples than in force, are confused with; at most five, worked out in the background"`
 }
 
 type checkOutput struct{ Body RulesCheck }
@@ -66,6 +67,7 @@ func (a *API) checkRules(ctx context.Context, in *checkInput) (*checkOutput, err
 		return out, nil
 	}
 	out.Body.Numbers = next.Numbers()
+	out.Body.Intents = a.tried(operatorOf(ctx).actor, next)
 	if len(in.Body.Numbers) > 0 {
 		out.Body.Document = string(doc)
 	}

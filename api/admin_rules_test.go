@@ -250,6 +250,10 @@ func TestRulesAreCheckedWithoutBeingStored(t *testing.T) {
 	if c := check(map[string]any{"document": "replicas: 3\n"}); len(c.Faults) != 1 || c.Faults[0].Field != "replicas" {
 		t.Errorf("%+v: the bed of this test cannot have other replicas", c)
 	}
+	c = check(map[string]any{"document": "intents:\n  - {name: rental, examples: [hire a van], template: {zh: 好, en: ok}}\n"})
+	if len(c.Intents) != 1 || c.Intents[0].Intent != "rental" || c.Intents[0].Status != TrialPending || c.Intents[0].Won[0].Intent != "admin" {
+		t.Errorf("%+v", c)
+	}
 	if now := f.revision(); now.Revision != first.Revision {
 		t.Errorf("a check made revision %d", now.Revision)
 	}

@@ -54,7 +54,7 @@ type Check struct {
 }
 
 // Deps is what the stage works with. Read, History, Ratings, Lanes, Store, Vendors, Knowledge, FAQ,
-// BatchEnded, Unfit, Texts, Board, Owed and Alerts may be nil, the rest may not.
+// BatchEnded, Unfit, Trials, Texts, Board, Owed and Alerts may be nil, the rest may not.
 type Deps struct {
 	Queue    *queue.Queue
 	Rules    func() *rules.Rules // the rules in force now
@@ -78,6 +78,9 @@ type Deps struct {
 	// Unfit says which field of valid rules this deployment cannot put into force, and
 	// why; an empty field: none. Nil: all rules fit.
 	Unfit func(now, next *rules.Rules) (field, reason string)
+	// Trials says, for the operator who asks, what the intents that next changes are confused
+	// with. It must not block: what is not known yet is pending.
+	Trials func(actor string, now, next *rules.Rules) []IntentTrial
 	// Texts returns what requests of carriers are known by, for each anew. Nil: none is let in.
 	Texts  func() TextKeys
 	Checks []Check

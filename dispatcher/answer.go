@@ -221,6 +221,9 @@ func (d *Dispatcher) fallback(ctx context.Context, j *job, s queue.Stored, dec d
 	}
 	s.Dead = dec.action == bury
 	if ans, found := d.written(&s, dec); found {
+		if len(ans.Reply.Choices) > 0 { // the question is not answered by questions
+			ans = d.promise(ctx, &s, dec, ans)
+		}
 		s.Ticket.Answer(ans, time.Now())
 	} else if ans, err := d.template(&s.Ticket, dec.reason); err == nil {
 		ans = d.promise(ctx, &s, dec, ans)

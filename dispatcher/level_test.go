@@ -17,7 +17,9 @@ type scripted struct {
 	knows  bool
 	faq    bool
 	failed map[chat.Route]error
-	made   chan chat.Effort
+	// choices are what the FAQ offers in the place of an answer.
+	choices []chat.Choice
+	made    chan chat.Effort
 }
 
 func newScripted() *scripted {
@@ -42,7 +44,7 @@ func (s *scripted) Recall(context.Context, *chat.Ticket, chat.Effort, func() ([]
 func (s *scripted) Estimate(*chat.Ticket) int { return 0 }
 func (s *scripted) Knows(*chat.Ticket) bool   { return s.knows }
 func (s *scripted) FAQ(*chat.Ticket) (chat.Answer, bool) {
-	return chat.Answer{Reply: chat.Reply{Text: "from the FAQ"}, Route: chat.RouteFAQ}, s.faq
+	return chat.Answer{Reply: chat.Reply{Text: "from the FAQ", Choices: s.choices}, Route: chat.RouteFAQ}, s.faq
 }
 
 func (s *scripted) Fallback(_ *chat.Ticket, reason chat.Reason) chat.Answer {

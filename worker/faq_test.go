@@ -3,9 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"sluice/internal/chat"
 	"sluice/internal/faq"
@@ -97,6 +99,10 @@ func TestUncertainQuestionsAreOfferedToChooseFrom(t *testing.T) {
 	}
 	if all := missed.List(10); len(all) == 0 || all[0].Offered != 1 {
 		t.Errorf("misses are %+v", all)
+	}
+	promising := w.Promise(ans, &chat.Ticket{Phone: "+8613800138000"}, "later", chat.Promise{DueAt: time.Now().Add(time.Hour)})
+	if !slices.Equal(promising.Reply.Choices, ans.Reply.Choices) || !strings.HasPrefix(promising.Reply.Text, ans.Reply.Text) || !strings.Contains(promising.Reply.HTML, "8000") {
+		t.Errorf("with a promise: %+v", promising.Reply)
 	}
 }
 

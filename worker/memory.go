@@ -204,8 +204,8 @@ func (w *Worker) edition(language string) string {
 func (w *Worker) promptVersions() map[string]string {
 	all := map[string]string{}
 	for language, texts := range map[string][]string{
-		chat.Chinese: {promptChinese, toolsChinese, anonymousChinese, bareChinese, ragChinese, notedChinese, referenceChinese},
-		chat.English: {promptEnglish, toolsEnglish, anonymousEnglish, bareEnglish, ragEnglish, notedEnglish, referenceEnglish},
+		chat.Chinese: {promptChinese, toolsChinese, anonymousChinese, bareChinese, uncoveredChinese, ragChinese, notedChinese, referenceChinese},
+		chat.English: {promptEnglish, toolsEnglish, anonymousEnglish, bareEnglish, uncoveredEnglish, ragEnglish, notedEnglish, referenceEnglish},
 	} {
 		sum := sha256.Sum256([]byte(strings.Join(append(texts, w.system(language)), "\x00")))
 		all[language] = hex.EncodeToString(sum[:8])

@@ -24,7 +24,7 @@ func (w *Worker) Promise(a chat.Answer, t *chat.Ticket, followUp string, p chat.
 	tail := t.Phone[max(0, len(t.Phone)-4):]
 	text := fmt.Sprintf(promised[language], span(language, time.Until(p.DueAt)), tail, chat.ShortCode(followUp))
 	reply := w.reply(a.Reply.Text+"\n\n"+text, a.Reply.Locale)
-	reply.Sources = a.Reply.Sources
+	reply.Sources, reply.Choices = a.Reply.Sources, a.Reply.Choices
 	a.Reply = reply
 	return a
 }

@@ -32,6 +32,11 @@ var (
 	bareChinese string
 	//go:embed bare_en.txt
 	bareEnglish string
+	// What is added for these where the knowledge does not cover the message.
+	//go:embed uncovered_zh.txt
+	uncoveredChinese string
+	//go:embed uncovered_en.txt
+	uncoveredEnglish string
 )
 
 // prompt is the system prompt, every earlier exchange of the session that the question
@@ -42,6 +47,9 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.Messag
 	system := w.system(q.Ticket.Language)
 	if run != nil {
 		system += manual(q.Ticket.Language, run, bare)
+	}
+	if bare {
+		system += w.uncovered(&q.Ticket)
 	}
 	if line := phrase(q.Ticket.Language).moods[q.Ticket.Mood]; line != "" {
 		system = strings.TrimRight(system, "\n") + "\n" + line
@@ -72,6 +80,18 @@ func (w *Worker) prompt(q chat.Question, run *tool.Run, bare bool) []llms.Messag
 		}
 	}
 	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, q.Ticket.Message))
+}
+
+// uncovered tells a model that answers alone that the knowledge has nothing for a ticket;
+// empty where it has, or where there is none.
+func (w *Worker) uncovered(t *chat.Ticket) string {
+	switch {
+	case w.cfg.Knowledge == nil || w.cfg.Knowledge().Index == nil || w.Knows(t):
+		return ""
+	case t.Language == chat.Chinese:
+		return strings.TrimRight(uncoveredChinese, "\n")
+	}
+	return strings.TrimRight(uncoveredEnglish, "\n")
 }
 
 // joined returns the messages of tickets as one.

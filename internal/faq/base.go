@@ -21,6 +21,7 @@ type Base struct {
 	near       judge  // of rankings in which vectors have a say
 	space      string // of the vectors; empty: they have none
 	found      Calibration
+	former     *Base // asked for what is no known phrasing, while these entries are not learnt; nil: there is none
 }
 
 // Calibration says what a base may be expected to do, measured on its own questions held

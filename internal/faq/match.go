@@ -36,7 +36,11 @@ func (b *Base) Match(text, language string) Match { return b.MatchNear(text, lan
 // and words alone tell.
 func (b *Base) MatchNear(text, language string, vector []float32) Match {
 	if b.ranker == nil {
-		return b.look(text, language)
+		m := b.look(text, language)
+		if m.Tier == Pass && b.former != nil {
+			return b.recollect(text, language, vector)
+		}
+		return m
 	}
 	q, by := b.question(text), &b.judge
 	if b.space != "" && len(vector) == b.ranker.dimensions() {

@@ -49,7 +49,12 @@ func SmallTalk() []string {
 
 // Space names the space of the vectors that the base can be asked with; empty: none, words
 // alone tell.
-func (b *Base) Space() string { return b.space }
+func (b *Base) Space() string {
+	if b.former != nil {
+		return b.former.space
+	}
+	return b.space
+}
 
 // dimensions returns how long the vectors are; 0: there are none.
 func (r *ranker) dimensions() int {

@@ -83,11 +83,12 @@ func (c *Classifier) Classify(text string) Result {
 	if c.model == nil {
 		return c.byPattern(text)
 	}
-	evidence, left := c.ask(text), cut(text)
-	if len(left) < len(text) && !says(left) && !slices.Contains(evidence, fitting) {
+	evidence := c.ask(text)
+	left, denies := cut(text)
+	if left != text && !says(left) && !slices.Contains(evidence, fitting) {
 		return Result{Intent: Other, Unknown: true}
 	}
-	return c.weigh(c.model.read(left), evidence)
+	return c.weigh(c.model.read(left), evidence, denies)
 }
 
 // byPattern answers by the first class with a pattern that fits.

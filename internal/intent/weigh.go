@@ -7,6 +7,9 @@ const (
 	// urgentFrom is the least probability of all urgent classes together that makes a
 	// message urgent.
 	urgentFrom = 0.20
+	// deniedFrom is the same where the message denies something urgent and names nothing
+	// else that is: what it does not want it has said.
+	deniedFrom = 0.50
 	// unknownBelow is the confidence under which the best class is hardly ever right.
 	unknownBelow = 0.15
 	// A pattern that fits raises the logarithm of its class's odds by this much: it is
@@ -57,12 +60,20 @@ func (c *Classifier) With(m *Model) *Classifier {
 	return &with
 }
 
-// weigh joins the model's logits with the patterns that fit.
-func (c *Classifier) weigh(logits []float64, says []evidence) Result {
+// weigh joins the model's logits with the patterns that fit. denies says whether the
+// message denies what may be urgent.
+func (c *Classifier) weigh(logits []float64, says []evidence, denies bool) Result {
+	from := urgentFrom
 	for k, one := range says { // urgent ones first
+		if c.classes[k].Urgent && one == fitting {
+			denies = false
+		}
 		if one == fitting && !c.taught[k] {
 			return Result{Intent: c.classes[k].Name, Urgent: c.classes[k].Urgent, Confidence: 1}
 		}
+	}
+	if denies {
+		from = deniedFrom
 	}
 	most := math.Inf(-1)
 	for i, k := range c.joins {
@@ -97,7 +108,7 @@ func (c *Classifier) weigh(logits []float64, says []evidence) Result {
 		return Result{Intent: Other, Unknown: true}
 	}
 	result.Confidence = best / known
-	result.Urgent = urgent >= urgentFrom*all
+	result.Urgent = urgent >= from*all
 	if result.Confidence < unknownBelow {
 		result.Intent, result.Unknown = Other, true
 	}

@@ -73,7 +73,7 @@ func emptyWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "is", "are", "was", "were", "be", "am", "do", "doe", "did", "i", "you", "we", "it", "this", "that",
 		"my", "your", "me", "us", "of", "to", "in", "on", "for", "with", "and", "or", "if", "at", "by", "from", "as", "so",
-		"what", "which", "who", "how", "when", "wher", "why", "can", "could", "will", "would", "should", "may", "there", "any", "have", "ha", "had", "hav",
+		"what", "which", "who", "how", "when", "wher", "why", "ther", "thi", "thes", "thos", "wer", "been", "our", "they", "them", "not", "but", "than", "then", "into", "about", "just", "some", "som", "much", "many", "can", "could", "will", "would", "should", "may", "there", "any", "have", "ha", "had", "hav",
 		"s", "t", "m", "don", "one", "get", "pleas":
 		return true
 	}

@@ -8,6 +8,7 @@ export class Draft extends EventTarget {
   text = "";
   faults = []; // of the text
   numbers = {}; // of the text, as far as it is valid
+  trials = []; // of intents that the text changes, as far as it is valid
   newest = 0; // the newest revision that the server told of
   #timer = 0;
   #asked = 0;
@@ -64,6 +65,7 @@ export class Draft extends EventTarget {
     if (asked !== this.#asked) return;
     this.faults = said.faults;
     if (said.numbers) this.numbers = said.numbers;
+    this.trials = said.intents ?? [];
     this.#say();
   }
 

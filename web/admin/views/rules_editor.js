@@ -1,6 +1,7 @@
 // The document as text, with its lines numbered and its faults beside it.
 
 import { el, newId, put } from "../dom.js";
+import { trials } from "./rules_trials.js";
 
 export function editor(ctx, draft, signal) {
   const { words } = ctx, id = newId(), about = newId();
@@ -8,7 +9,7 @@ export function editor(ctx, draft, signal) {
   const text = el("textarea", { id, class: "code", spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", name: "document",
     "aria-describedby": about, readonly: !ctx.can("admin"), oninput: () => draft.write(ctx.api, text.value), onscroll: () => { numbers.scrollTop = text.scrollTop; } });
   const faults = el("ul", { class: "plain", id: about });
-  const node = el("div", {}, el("label", { for: id }, words.document), el("div", { class: "editor" }, numbers, text), el("div", { role: "status" }, faults));
+  const node = el("div", {}, el("label", { for: id }, words.document), el("div", { class: "editor" }, numbers, text), el("div", { role: "status" }, faults), trials(ctx, draft, signal));
   let lines = 0;
   const draw = () => {
     if (text.value !== draft.text) text.value = draft.text;
