@@ -47,12 +47,15 @@ browser: ## The widget in a real Chromium; axe-core, which judges it, comes thro
 	@test -f web/node_modules/axe-core/axe.min.js || npm ci --prefix web --no-audit --no-fund --ignore-scripts --silent
 	$(TEST) -tags browser -timeout 10m ./web/
 
-postgres: ## The ledger on PostgreSQL 15 and 18.
+postgres: ## The ledger on PostgreSQL 15 and 18; passages found by pgvector, which comes through npm.
 	SLUICE_TEST_PG=15 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
 	SLUICE_TEST_PG=18 $(TEST) -count 1 -timeout 5m ./internal/ledger/... ./internal/record/... ./internal/pgchild/...
+	$(TEST) -tags pgvector -count 1 -timeout 5m ./internal/pgvector/
+	$(TEST) -tags pgvector -run '^TestPassagesAreFoundInADatabaseOfVectors$$' -count 1 -timeout 5m .
 
 bench: haproxy ## Benchmarks, ready for benchstat; five minutes.
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./dispatcher/...
+	$(GO) test -tags pgvector -run '^$$' -bench . -benchmem ./internal/pgvector/
 
 rival: haproxy ## Of these, the gate beside a plain proxy and HAProxy.
 	$(GO) test -run '^$$' -bench . ./internal/gate/rival/
@@ -67,9 +70,9 @@ eval: build ## How well messages are understood: on examples that were held back
 
 lint: ## gofmt, vet, go fix and staticcheck (pinned in .ci/lint.mod).
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }
-	$(GO) vet -tags 'e2e cluster browser' ./...
+	$(GO) vet -tags 'e2e cluster browser pgvector' ./...
 	@test -z "$$($(GO) fix -diff ./... 2>&1)" || { $(GO) fix -diff ./...; echo 'run: go fix ./...'; exit 1; }
-	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e cluster browser' ./...
+	$(GO) tool -modfile=.ci/lint.mod staticcheck -tags 'e2e cluster browser pgvector' ./...
 
 alerts: ## The rules for Prometheus, by its own parser and engine (pinned in .ci/prom).
 	$(GO) run -C .ci/prom . $(CURDIR)/deploy/prometheus/alerts_test.yml

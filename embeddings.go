@@ -14,6 +14,7 @@ import (
 	"sluice/internal/gate"
 	"sluice/internal/queue"
 	"sluice/internal/rules"
+	"sluice/internal/vector"
 )
 
 // How often is looked for texts without a vector; how long after a failure, doubling up to
@@ -48,12 +49,15 @@ type embeddings struct {
 	refused  map[string]string   // what is too large for a table: it is told once
 	failures int                 // in a row
 	used     map[string][]string // keys of vectors
+	part     largeWork
+	turn     time.Time // until when the duty to embed is ours
+	most     int       // numbers that are compared in memory
 }
 
 func newEmbeddings(q *queue.Queue, in *live, model *gate.Model, granter granter, log zerolog.Logger) (*embeddings, error) {
 	e := &embeddings{
 		embedder: embedder{granter, model}, queue: q, live: in, level: granter.Level,
-		log: log.With().Str("stage", "embeddings").Logger(), changed: make(chan struct{}, 1), refused: map[string]string{}, used: map[string][]string{},
+		log: log.With().Str("stage", "embeddings").Logger(), changed: make(chan struct{}, 1), refused: map[string]string{}, used: map[string][]string{}, most: vector.MaxNumbers,
 	}
 	var err error
 	if e.asked, err = newAsked(e.log); err != nil {
@@ -118,6 +122,7 @@ func (e *embeddings) keep(ctx context.Context) error {
 // drop ends the use of vectors. Those that were paid for are kept for a week.
 func (e *embeddings) drop() {
 	if l := e.live.library; l != nil {
+		l.complete.Store(nil)
 		l.near.Store(nil)
 	}
 	if f := e.live.faqs; f != nil && f.near.Swap(nil) != nil {

@@ -46,6 +46,7 @@ type nearShelf struct {
 	version string // of the index
 	space   space
 	near    worker.Near
+	open    func() bool // whether the database that is asked first answers; nil: there is none
 }
 
 // nearFAQ is the vectors of one list of entries.
@@ -66,11 +67,20 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 	if now := l.near.Load(); now != nil && now.version == version && now.space.id() == want.id() {
 		return nil
 	}
+	if all := l.complete.Load(); all != nil && all.version == version && all.space.id() == want.id() {
+		return nil // too many for the memory: the database has them, or gets them
+	}
 	what := version + " " + want.id()
 	if e.refused[ofBooks] == what {
 		return nil
 	}
 	texts, talk := shelf.index.Texts(), faq.SmallTalk()
+	if strangers, large, err := e.large(ctx, want, texts, talk); err != nil || large {
+		if err != nil {
+			return err
+		}
+		return e.keepLarge(ctx, want, version, texts, strangers)
+	}
 	vectors, err := e.collect(ctx, want, append(texts, talk...), ofBooks, vector.MaxNumbers)
 	if errors.Is(err, vector.ErrBounds) {
 		e.refused[ofBooks] = what
@@ -94,7 +104,11 @@ func (e *embeddings) keepBooks(ctx context.Context, want space) error {
 		Space: want.id(), Floor: knowledge.Floor(best),
 		Nearest: func(_ context.Context, v []float32, n int) ([]vector.Near, error) { return table.Nearest(v, n), nil },
 	}
-	l.near.Store(&nearShelf{version, want, near})
+	inMemory := &nearShelf{version, want, near, nil}
+	if e.live.shelves != nil && table.Dimensions() > 0 {
+		l.complete.Store(&completeVectors{version, want, table.Dimensions(), e.used[ofBooks][:len(texts)], inMemory, nil})
+	}
+	l.near.Store(inMemory)
 	e.log.Info().Str("version", version).Str("space", want.id()).Int("passages", len(texts)).
 		Float64("floor", near.Floor).Msg("the knowledge is found by meaning too")
 	return nil
@@ -145,7 +159,7 @@ func (e *embeddings) collect(ctx context.Context, want space, texts []string, of
 	if !w.fits(most) {
 		return nil, fmt.Errorf("%d texts of %d dimensions: %w", len(texts), w.dimensions, vector.ErrBounds)
 	}
-	if len(w.missing) > 0 {
+	if len(w.missing) > 0 && !time.Now().Before(e.turn) {
 		mine, err := e.queue.Duty(ctx, "vectors", embedDuty)
 		if err != nil {
 			return nil, err
@@ -153,16 +167,18 @@ func (e *embeddings) collect(ctx context.Context, want space, texts []string, of
 		if !mine {
 			return nil, errElsewhere
 		}
+		e.turn = time.Now().Add(embedTurn)
+	}
+	if len(w.missing) > 0 {
 		if err := e.queue.VectorRoom(ctx, len(w.missing)); err != nil {
 			return nil, err
 		}
 	}
-	until := time.Now().Add(embedTurn)
 	for len(w.missing) > 0 {
-		if time.Now().After(until) {
+		if time.Now().After(e.turn) {
 			return nil, errMore
 		}
-		if err := e.batch(ctx, w, until); err != nil {
+		if err := e.batch(ctx, w, e.turn); err != nil {
 			return nil, err
 		}
 		if !w.fits(most) {

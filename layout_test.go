@@ -42,6 +42,8 @@ var mayImport = map[string][]string{
 	"internal/rules":             {"internal/chat"},
 	"internal/valve":             {"internal/chat"},
 	"internal/control":           {"internal/chat", "internal/gate", "internal/queue", "internal/valve"},
+	"internal/pgvector":          {"internal/gate", "internal/vector"},
+	"internal/pgvector/pgvtest":  {},
 	"internal/pulse":             {"internal/chat", "internal/queue"},
 	"internal/record":            {"internal/chat", "internal/ledger", "internal/queue"},
 	"internal/ledger":            {"internal/chat", "migrations"},

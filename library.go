@@ -37,10 +37,12 @@ type library struct {
 	newer   chan struct{} // holds one token when there is a version to build
 	changed chan struct{} // holds one token when the rules have changed
 
-	now     atomic.Pointer[shelf]
-	near    atomic.Pointer[nearShelf] // nil: found by words alone; of another version than now: not in force yet
-	newest  atomic.Pointer[queue.KnowledgeVersion]
-	unbuilt atomic.Pointer[unbuiltVersion]
+	now    atomic.Pointer[shelf]
+	near   atomic.Pointer[nearShelf] // nil: found by words alone; of another version than now: not in force yet
+	newest atomic.Pointer[queue.KnowledgeVersion]
+
+	complete atomic.Pointer[completeVectors] // what a database of vectors is to have; nil: nothing
+	unbuilt  atomic.Pointer[unbuiltVersion]
 }
 
 // shelf is a version with its index.

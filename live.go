@@ -42,6 +42,7 @@ type live struct {
 	faqs     *faqs    // nil: nothing is learnt here
 	library  *library // nil: nothing is answered from documents
 	trials   *trials
+	shelves  *shelves // nil: no database of vectors
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
@@ -267,6 +268,7 @@ func (n *node) openSteering(fit func(*rules.Rules) (*rules.Rules, error)) (err e
 	if n.roles.api || n.roles.dispatcher {
 		n.live.library = newLibrary(n.engine.queue, n.live, !n.settings.clustered(), n.log)
 	}
+	n.openShelves()
 	n.live.carriers = carriers{getenv: os.Getenv, publicURL: n.settings.PublicURL, transport: sms.NewTransport(nil), log: n.log}
 	n.lanes, err = queue.NewLanes(n.engine.queue, queue.LanesConfig{
 		Node: n.live.name, Intake: n.roles.api, Promises: n.roles.dispatcher, Answer: n.live.answer, Log: n.log,
@@ -288,6 +290,9 @@ func (n *node) steering() []stage {
 	}
 	if n.live.library != nil {
 		stages = append(stages, stage{name: "knowledge", run: n.live.library.run})
+	}
+	if n.live.shelves != nil {
+		stages = append(stages, stage{name: "pgvector", run: n.live.shelves.run})
 	}
 	return stages
 }

@@ -180,6 +180,9 @@ func (n *node) checks() []api.Check {
 	if n.line != nil && n.line.embeddings != nil {
 		checks = append(checks, api.Check{Name: "embeddings", State: n.line.embeddings.check})
 	}
+	if n.live.shelves != nil {
+		checks = append(checks, api.Check{Name: "pgvector", State: n.live.shelves.check})
+	}
 	if n.live.library != nil {
 		checks = append(checks, api.Check{Name: "knowledge", State: n.live.library.check})
 	}

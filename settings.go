@@ -25,6 +25,7 @@ type settings struct {
 	NATSCreds         string        `help:"Credentials file of the remote NATS." name:"nats-creds" env:"SLUICE_NATS_CREDS"`
 	NATSCA            string        `help:"File with the authorities of the remote NATS servers' certificates." name:"nats-ca" env:"SLUICE_NATS_CA"`
 	DatabaseURL       string        `help:"PostgreSQL (empty: a private child)." name:"database-url" env:"SLUICE_DATABASE_URL"`
+	PGVectorURL       string        `help:"PostgreSQL with pgvector that finds passages by meaning (empty: in memory)." name:"pgvector-url" env:"SLUICE_PGVECTOR_URL"`
 	Rules             string        `help:"Rules file, read at first start; afterwards the stored revision governs." env:"SLUICE_RULES"`
 	AdminPassword     string        `help:"Password of the operator admin (unset: generated and printed once)." env:"SLUICE_ADMIN_PASSWORD"`
 	PublicURL         string        `help:"Address under which customers reach this server." env:"SLUICE_PUBLIC_URL"`
@@ -94,6 +95,9 @@ func (s settings) validateCluster() error {
 	}
 	if scheme, _, found := strings.Cut(s.DatabaseURL, "://"); found && scheme != "postgres" && scheme != "postgresql" {
 		faults = append(faults, fmt.Errorf("SLUICE_DATABASE_URL: must begin with postgres://, not %s://", scheme))
+	}
+	if scheme, _, _ := strings.Cut(s.PGVectorURL, "://"); s.PGVectorURL != "" && scheme != "postgres" && scheme != "postgresql" {
+		faults = append(faults, errors.New("SLUICE_PGVECTOR_URL: must begin with postgres://"))
 	}
 	for name, file := range map[string]string{"SLUICE_NATS_CREDS": s.NATSCreds, "SLUICE_NATS_CA": s.NATSCA} {
 		if file != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
+	"sluice/internal/metrics"
 	"sluice/internal/queue"
 	"sluice/internal/queue/queuetest"
 	"sluice/internal/rules"
@@ -35,6 +36,8 @@ type world struct {
 	faqs    *faqs          // nil: the FAQ answers nothing
 	log     zerolog.Logger // of all processes; they keep quiet unless it is set
 	real    bool           // it is in no bubble
+	vectors string         // address of a database of vectors; empty: there is none
+	most    int            // numbers that are compared in memory; 0: as many as ever
 
 	stopVendors context.CancelFunc
 	serving     sync.WaitGroup
@@ -143,15 +146,24 @@ func (w *world) live() *life {
 		l.books = in.library
 	}
 	in.faqs = w.faqs
+	if w.vectors != "" {
+		in.shelves = newShelves(w.vectors, l.queue, in.library, metrics.New(), w.log)
+	}
 	l.line, err = newLine(l.queue, in, l.fleet, true, allOpen, w.log)
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if w.most > 0 {
+		l.line.embeddings.most = w.most
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	stages := pipeline{stages: l.line.stages()}
 	if l.books != nil {
 		stages.stages = append(stages.stages, stage{name: "knowledge", run: l.books.run})
+	}
+	if in.shelves != nil {
+		stages.stages = append(stages.stages, stage{name: "pgvector", run: in.shelves.run})
 	}
 	go func() {
 		defer close(l.ended)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -168,9 +169,12 @@ func (a *API) change(ctx context.Context, e queue.Audit, do func() error) error 
 	return err
 }
 
+// isSeen reports whether a character is one that somebody sees, and no sign for spacing or direction.
+func isSeen(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) }
+
 // checkReason asks for words that tell somebody something.
 func checkReason(reason string) error {
-	if strings.TrimSpace(reason) == "" {
+	if !strings.ContainsFunc(reason, isSeen) {
 		return chat.Bad("reason", "must say why")
 	}
 	return checkText("reason", reason, maxReason)

@@ -57,7 +57,7 @@ func TestTheAuditShowsWhatWasChanged(t *testing.T) {
 		"vendor.change":   {`"vendors[a].quota":"`, `{"vendors[a].quota":"10"}`},
 		"valve.force":     {`"revision":`, `"valve.force.level":"2"`},
 		"tenant.add":      {"", `{"lane":"low","origins":["https://bakery.example"]}`},
-		"tenant.keys":     {"", ""},
+		"tenant.keys":     {"", "another one"},
 		"operator.change": {`{"role":"viewer"}`, `{"password":"another one","role":"operator"}`},
 		"token.add":       {"", `{"role":"viewer"}`},
 		"handoff.take":    {`{"owner":"queue"}`, `{"human":"admin","owner":"human"}`},

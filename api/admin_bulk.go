@@ -147,6 +147,9 @@ func (w *BulkWish) check() error {
 	if err := w.Filter.check(); err != nil {
 		return err
 	}
+	if s := w.Filter.State; s != "" && s.Ended() != (w.Action == queue.BulkRequeue) {
+		return chat.Bad("filter.state", "can match nothing: requeue is about tickets that have ended, cancel about open ones")
+	}
 	return checkReason(w.Reason)
 }
 

@@ -149,7 +149,7 @@ func (a *API) newHookSecret(ctx context.Context, in *tenantKeysInput) (*hookSecr
 		return nil, err
 	}
 	out := &hookSecretOutput{}
-	err := a.change(ctx, queue.Audit{Action: "tenant.webhook-secret", Target: in.Name, Reason: in.Body.Reason}, func() (err error) {
+	err := a.change(ctx, queue.Audit{Action: "tenant.webhook-secret", Target: in.Name, Reason: in.Body.Reason, After: anotherSecret}, func() (err error) {
 		out.Body, err = a.rotateHookSecret(ctx, in.Name)
 		return err
 	})

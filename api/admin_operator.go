@@ -156,7 +156,7 @@ func (a *API) changeOperator(ctx context.Context, name string, b operatorChange)
 	}
 	after := map[string]any{"role": cmp.Or(b.Role, before.Role)}
 	if hash != "" {
-		after["password"] = "another one"
+		after["password"] = anotherSecret
 	}
 	e := queue.Audit{
 		Action: "operator.change", Target: name, Reason: b.Reason, Before: map[string]any{"role": before.Role}, After: after,

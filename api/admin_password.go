@@ -51,7 +51,7 @@ func (a *API) changeOwnPassword(ctx context.Context, in *ownPasswordInput) (*log
 	if err != nil {
 		return nil, err
 	}
-	e := queue.Audit{Action: "operator.password", Target: name, Reason: "one's own password"}
+	e := queue.Audit{Action: "operator.password", Target: name, Reason: "one's own password", After: anotherSecret}
 	err = a.change(ctx, e, func() error {
 		return a.changeStaff(ctx, func(s *queue.Staff) error {
 			stored, found := s.Find(name)

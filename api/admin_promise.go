@@ -103,7 +103,12 @@ func (a *API) promises(ctx context.Context, in *promiseInput) (*promiseOutput, e
 	return &promiseOutput{page}, nil
 }
 
-func (a *API) notices(ctx context.Context, in *auditInput) (*noticeOutput, error) {
+type noticesInput struct {
+	Before uint64 `query:"before" doc:"only older ones than this seq; left out: from the newest on"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"100"`
+}
+
+func (a *API) notices(ctx context.Context, in *noticesInput) (*noticeOutput, error) {
 	all, err := a.deps.Queue.Notices(ctx, in.Before, in.Limit)
 	if err != nil {
 		return nil, unavailable(err)

@@ -14,6 +14,9 @@ import (
 // What the audit shows of a change beside its reason: how it was before and after. Where a
 // change is asked for twice, or meets another one, the first side is what was seen before it.
 
+// anotherSecret stands for a new secret, which nobody is shown again.
+const anotherSecret = "another one"
+
 // faqSides returns the entries that differ between two lists, by id, as they are in each; nil
 // where a list has none of them.
 func faqSides(before, after faq.List) (was, is any) {

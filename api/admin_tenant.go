@@ -64,7 +64,7 @@ func (a *API) registerTenants(api huma.API) {
 			return nil, err
 		}
 		keys := TenantKeys{}
-		err := a.change(ctx, queue.Audit{Action: "tenant.keys", Target: in.Name, Reason: in.Body.Reason}, func() (err error) {
+		err := a.change(ctx, queue.Audit{Action: "tenant.keys", Target: in.Name, Reason: in.Body.Reason, After: anotherSecret}, func() (err error) {
 			keys, err = a.newKeys(ctx, in.Name)
 			return err
 		})

@@ -43,6 +43,7 @@ type Metrics struct {
 	tokens     *prometheus.CounterVec
 	toolCalls  *prometheus.CounterVec
 	texts      *prometheus.CounterVec
+	nearest    *prometheus.CounterVec
 
 	mu      sync.Mutex // guards the rest
 	tenants map[string]bool
@@ -65,6 +66,7 @@ func New() *Metrics {
 	m.tokens = m.counter("sluice_vendor_tokens_total", "Tokens that vendors have counted.", "vendor", "kind")
 	m.toolCalls = m.counter("sluice_tool_calls_total", "Calls of tools that have ended.", "tool", "outcome")
 	m.texts = m.counter("sluice_sms_total", "Text messages, by the state that they came to.", "provider", "status")
+	m.nearest = m.counter("sluice_vector_searches_total", "Searches for passages by meaning where pgvector is configured, by who found them.", "by")
 	return m
 }
 
@@ -157,6 +159,13 @@ func (m *Metrics) ToolCalled(tool, how string) {
 func (m *Metrics) Texted(n *chat.Notice) {
 	if m != nil {
 		m.texts.WithLabelValues(n.Provider, string(n.State)).Inc()
+	}
+}
+
+// Neared counts a search for the nearest vectors, by who has found them.
+func (m *Metrics) Neared(by string) {
+	if m != nil {
+		m.nearest.WithLabelValues(by).Inc()
 	}
 }
 

@@ -61,7 +61,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Called("a", Call{Took: time.Second})
 	m.ToolCalled("order_query", "failed")
 	m.Texted(&chat.Notice{Provider: "outbox", State: chat.NoticeSent})
+	m.Neared("memory")
 	has(t, page(t, m),
+		`sluice_vector_searches_total{by="memory"} 1`,
 		`sluice_answers_total{lane="high",level="1",reason="level",route="rag"} 1`,
 		`sluice_queue_wait_seconds_sum{lane="high"} 2`,
 		`sluice_handle_seconds_sum{route="rag"} 3`,

@@ -78,6 +78,9 @@ type Bulk struct {
 // End ends a bulk action. The caller stores it.
 func (b *Bulk) End(state BulkState, now time.Time) {
 	b.State, b.EndedAt, b.Waits, b.Since = state, &now, "", time.Time{}
+	if state == BulkDone { // what was no longer there to be found needed nothing
+		b.Skipped = max(b.Skipped, b.Matched-b.Done-b.Failed)
+	}
 }
 
 // Fail notes a ticket with which it could not be done. The caller stores it.

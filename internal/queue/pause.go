@@ -51,5 +51,5 @@ func (q *Queue) endPause(ctx context.Context, lane chat.Lane, o LaneOrder) error
 	if err != nil {
 		return fmt.Errorf("end the pause of lane %s: %w", lane, err)
 	}
-	return q.Note(ctx, Audit{At: now, Actor: pauseActor, Action: "lane.resume", Target: string(lane), Reason: why})
+	return q.Note(ctx, Audit{At: now, Actor: pauseActor, Action: "lane.resume", Target: string(lane), Reason: why, Before: o.State, After: chat.LaneOpen})
 }

@@ -47,7 +47,7 @@ function ask(ctx, lane, verb) {
       const answer = await ctx.api.post(`${path("lanes", lane)}/${verb}`, { reason, until });
       await live.poll();
       if (verb === "answer" || verb === "purge") return clearing(ctx, answer, now, progress);
-      if (verb === "drain") return drain(ctx, before, now, progress);
+      if (verb === "drain") return drain(ctx, Math.max(before, answer.depth), now, progress);
       return [[words.state, words.laneStates[now().state]], [words.ticketsWaiting, n(now().waiting ?? now().depth)]];
     },
   });
@@ -81,6 +81,7 @@ async function clearing(ctx, answer, now, progress) {
 async function drain(ctx, before, now, progress) {
   const { words } = ctx;
   await follow(ctx, () => {
+    before = Math.max(before, now().depth); // another node may not have heard of it yet
     progress(before - now().depth, before, words.left(now().depth));
     return now().state !== "draining";
   });
