@@ -41,8 +41,8 @@ type live struct {
 	carriers carriers
 	faqs     *faqs    // nil: nothing is learnt here
 	library  *library // nil: nothing is answered from documents
-	trials   *trials
 	shelves  *shelves // nil: no database of vectors
+	trials   *trials
 
 	changed chan struct{} // holds one token when there are rules that learn has not seen
 	swap    sync.Mutex    // of now, by who builds on what is there
