@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,7 +127,7 @@ func newDesk(t *testing.T) *desk {
 	}))
 	d.make = func() *api.API {
 		a, err := api.New(api.Deps{
-			Queue: d.queue, Rules: d.rules, Classify: d.classify, Line: third{}, Lanes: lanes, Store: d.store, Vendors: d.brakes, Log: zerolog.Nop(),
+			Queue: d.queue, Rules: d.rules, Classify: d.classify, Line: third{}, Lanes: lanes, Store: d.store, Vendors: d.brakes, Trials: tryIntents(), Log: zerolog.Nop(),
 		}, api.Config{DemoTenant: demo.Name})
 		must(t, err)
 		return a
@@ -135,6 +136,25 @@ func newDesk(t *testing.T) *desk {
 	t.Cleanup(func() { d.stop() })
 	d.enter("berta")
 	return d
+}
+
+// tryIntents has the trial of the intents of a document under way the first time, and ready after.
+func tryIntents() func(string, *rules.Rules, *rules.Rules) []api.IntentTrial {
+	var asked atomic.Int32
+	return func(_ string, _, next *rules.Rules) (all []api.IntentTrial) {
+		for _, in := range next.Intents {
+			if len(in.Examples) == 0 {
+				continue
+			}
+			one := api.IntentTrial{Intent: in.Name, Status: api.TrialPending, Lost: []api.IntentMix{}, Won: []api.IntentMix{}}
+			if asked.Add(1) > 1 {
+				one.Status, one.Examples, one.Right, one.Accuracy, one.Others = api.TrialReady, 4, 3, 0.75, 1199
+				one.Lost = []api.IntentMix{{Intent: "payment", Count: 1, Text: markup}}
+			}
+			all = append(all, one)
+		}
+		return all
+	}
 }
 
 func byTemplate(_ *chat.Ticket, reason chat.Reason) chat.Answer {

@@ -192,6 +192,10 @@ func writeRules(t *testing.T, d *desk, b *browser) {
 	b.fill("document", "lanes:\n  high: {bound: x}\nreplica: 3\n")
 	b.reads("Line 3, column 1:")
 	b.see("no way to save", visible("button.primary")+`.find((e) => e.textContent === "Save")?.disabled`)
+	b.fill("document", "intents:\n  - {name: rental, examples: [hire a van], template: {zh: 好, en: ok}}\n")
+	b.reads("rental: is being tried …")
+	b.reads("rental: 75% understood (3 of 4); it draws 0 of 1199 messages of other intents")
+	b.reads("taken for payment (1), such as “" + markup + "”")
 	mine, theirs := now.Document+"# anna "+markup+"\n", "# berta "+markup+"\n"+now.Document
 	b.fill("document", mine)
 	b.reads("Valid.")

@@ -35,7 +35,7 @@ func (x *Index) SearchNear(question, language string, near []vector.Near, floor 
 	at := map[int32]int{}
 	for _, h := range byWords {
 		at[h.number] = len(all)
-		h.Score = h.Score / byWords[0].Score * byWords[0].Covered
+		h.Score = h.Score / byWords[0].Score * byWords[0].share
 		all = append(all, h)
 	}
 	for _, one := range near {

@@ -48,7 +48,8 @@ type Hit struct {
 	// tell: up to 1, and comparable between questions of one space.
 	Likeness float64
 
-	number int32 // of the passage
+	number int32   // of the passage
+	share  float64 // what Covered is bent from
 }
 
 // sheet is what a search adds up, by passage. It is used by one search after the other.
@@ -130,6 +131,7 @@ func (x *Index) best(s *sheet, asked float32, language string, n int) []Hit {
 		if s.matches[i] == 1 {
 			h.Covered *= s.lone
 		}
+		h.share = h.Covered
 		if language != chat.Chinese {
 			h.Covered = math.Pow(h.Covered, wordCover)
 		}
