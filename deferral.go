@@ -62,5 +62,5 @@ func (l *live) textable(r *rules.Rules, t *chat.Ticket, now time.Time) bool {
 func deferrable(r *rules.Rules, t *chat.Ticket) bool {
 	named := func(in rules.Intent) bool { return in.Name == t.Intent }
 	i := slices.IndexFunc(r.Intents, named)
-	return i >= 0 && r.Intents[i].DeferSMS && slices.Contains(r.SMS.Countries, sms.Country(t.Phone))
+	return i >= 0 && r.Intents[i].DeferSMS && slices.Contains(r.SMS.Countries, sms.Country(t.Phone)) && sms.Textable(t.Phone)
 }

@@ -60,7 +60,7 @@ type enableInput struct{ Body enableBody }
 // HookSecret is a tenant's new secret, shown once.
 type HookSecret struct {
 	Secret      string     `json:"secret" doc:"whsec_…; shown this once"`
-	FormerUntil *time.Time `json:"former_until,omitempty" doc:"until then the former secret signs as well"`
+	FormerUntil *time.Time `json:"former_until,omitempty" doc:"until then the former secret signs as well, and each before it until its own day is over"`
 }
 
 type hookSecretOutput struct{ Body HookSecret }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,8 +111,9 @@ func TestATenantGetsANewSecretForItsWebhooks(t *testing.T) {
 	}
 	s, err := f.queue.HookSecrets(t.Context(), "shop")
 	must(t, err)
-	if s.Current != third.text("secret") || s.Former != second.text("secret") {
-		t.Error("the newest two do not sign")
+	want := []string{third.text("secret"), second.text("secret"), first.text("secret")}
+	if got := s.Signing(time.Now()); !slices.Equal(got, want) {
+		t.Errorf("%d secrets sign, want the newest and both former ones of this day", len(got))
 	}
 	refused(t, f.admin("POST", "tenants/nobody/webhook-secret", why), http.StatusNotFound, "not_found")
 	refused(t, f.locally("POST", "/tenants/nobody/webhook-secret", ""), http.StatusNotFound, "not_found")

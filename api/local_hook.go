@@ -22,8 +22,8 @@ func (a *API) rotateHookSecret(ctx context.Context, tenant string) (HookSecret, 
 		return HookSecret{}, unavailable(err)
 	}
 	out := HookSecret{Secret: s.Current}
-	if s.Former != "" {
-		out.FormerUntil = &s.FormerUntil
+	if len(s.Former) > 0 {
+		out.FormerUntil = &s.Former[0].Until
 	}
 	return out, nil
 }

@@ -24,6 +24,7 @@ type feed struct {
 	recovered bool
 	waits     map[string]*wait // by ticket
 	signs     signs
+	taken     bool // the newest word about its owner that was handed on: a person
 }
 
 // openFeed listens and then reads the first page after the client's seq; without one,
@@ -122,6 +123,8 @@ func (f *feed) run(ctx context.Context) {
 
 func (f *feed) give(ctx context.Context, it item) bool {
 	switch {
+	case it.Delta != nil && f.taken: // it set out before the person came, and was overtaken
+		return true
 	case it.Delta != nil:
 		return f.write(ctx, deltaFrame{Type: "delta", Delta: *it.Delta})
 	case it.Typing != nil:
@@ -169,6 +172,9 @@ func (f *feed) replay(ctx context.Context) bool {
 func (f *feed) handOn(ctx context.Context, e chat.Event) bool {
 	f.cursor = e.Seq
 	f.track(e)
+	if e.Kind == chat.KindOwner {
+		f.taken = e.Owner == chat.OwnerHuman
+	}
 	if !f.write(ctx, eventFrame{Type: "event", Event: e}) {
 		return false
 	}

@@ -294,7 +294,7 @@ func TestAFormerSecretSignsForADay(t *testing.T) {
 			t.Fatal(err)
 		}
 		now, err := d.queue.RotateHookSecret(t.Context(), "demo", time.Now())
-		if err != nil || now.Former != before.Current || now.Current == before.Current {
+		if err != nil || len(now.Former) != 1 || now.Former[0].Secret != before.Current || now.Current == before.Current {
 			t.Fatalf("rotated: %v", err)
 		}
 		d.announce("t_1", "http://shop.example/ends")

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,23 +17,35 @@ import (
 	"sluice/internal/chat"
 )
 
-// overlap is how long the former secret of a tenant signs beside its new one.
+// overlap is how long a former secret of a tenant signs beside its new one.
 const overlap = 24 * time.Hour
+
+// maxFormer bounds how many former secrets sign: of more than that the oldest stop at once.
+const maxFormer = 4
 
 // HookSecrets are what a tenant's webhooks are signed with. They are kept in the clear, as
 // whoever signs needs them: the store's own guard is theirs.
 type HookSecrets struct {
-	Current     string    `json:"current"` // whsec_…
-	Former      string    `json:"former,omitempty"`
-	FormerUntil time.Time `json:"former_until,omitzero"`
+	Current string         `json:"current"`           // whsec_…
+	Former  []FormerSecret `json:"formers,omitempty"` // the newest first, at most maxFormer
+}
+
+// FormerSecret is one that was replaced, and signs until its receivers had time to learn the
+// next.
+type FormerSecret struct {
+	Secret string    `json:"secret"`
+	Until  time.Time `json:"until"`
 }
 
 // Signing returns the secrets that sign at now, the newest first.
 func (s HookSecrets) Signing(now time.Time) []string {
-	if s.Former != "" && now.Before(s.FormerUntil) {
-		return []string{s.Current, s.Former}
+	all := []string{s.Current}
+	for _, f := range s.Former {
+		if now.Before(f.Until) {
+			all = append(all, f.Secret)
+		}
 	}
-	return []string{s.Current}
+	return all
 }
 
 // HookSecrets returns what a tenant's webhooks are signed with. A tenant that has nothing yet
@@ -48,11 +61,12 @@ func (q *Queue) HookSecrets(ctx context.Context, tenant string) (HookSecrets, er
 }
 
 // RotateHookSecret gives a tenant a new secret at now. The former one signs beside it for a
-// day.
+// day, and so does each before it whose day is not over.
 func (q *Queue) RotateHookSecret(ctx context.Context, tenant string, now time.Time) (HookSecrets, error) {
 	return q.changeSecrets(ctx, tenant, func(s *HookSecrets) bool {
 		if s.Current != "" {
-			s.Former, s.FormerUntil = s.Current, now.Add(overlap)
+			s.Former = slices.Insert(s.Former, 0, FormerSecret{Secret: s.Current, Until: now.Add(overlap)})
+			s.Former = slices.DeleteFunc(s.Former[:min(len(s.Former), maxFormer)], func(f FormerSecret) bool { return !now.Before(f.Until) })
 		}
 		s.Current = newHookSecret()
 		return true

@@ -20,6 +20,19 @@ func Country(phone string) string {
 	return phonenumbers.GetRegionCodeForCountryCode(int(number.GetCountryCode()))
 }
 
+// Textable reports whether a number is, or may be, a mobile one, as far as its country's
+// numbering plan tells. No text goes to a number at a fixed line, nor to one that costs its
+// caller extra: traffic to those is what fraud with public phone fields lives on. A range that
+// is newer than the library's tables counts as none.
+func Textable(phone string) bool {
+	number, err := phonenumbers.Parse(phone, "")
+	if err != nil {
+		return false
+	}
+	kind := phonenumbers.GetNumberType(number)
+	return kind == phonenumbers.MOBILE || kind == phonenumbers.FIXED_LINE_OR_MOBILE
+}
+
 // Quiet is the part of the day in which nobody is texted. It may pass midnight.
 type Quiet struct {
 	From, Until time.Duration // since midnight
