@@ -68,7 +68,7 @@ export class Log {
     this.#own.set(cmid, row);
     if (phone) this.#phoned.add(cmid);
     this.#rows.mark(row, "sending", this.#words.sending, "clock");
-    this.#add(row);
+    this.#add(row, null);
     this.#waiting.add(row);
     this.toEnd();
   }
@@ -186,8 +186,7 @@ export class Log {
   }
 
   // add puts a row at the end, or leaves it there: what waits for its event stands behind.
-  #add(row) {
-    const [behind = null] = this.#waiting;
+  #add(row, behind = [...this.#waiting][0] ?? null) {
     const near = this.#near();
     if (!row.isConnected || row.nextElementSibling !== behind) this.#list.insertBefore(row, behind);
     while (this.#list.childElementCount > mostRows) this.#list.firstElementChild.remove();

@@ -3,9 +3,11 @@
 package web_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,12 +188,25 @@ func TestWidgetOutlivesARestart(t *testing.T) {
 	r := st.next()
 	st.stop()
 	b.until("the goodbye", `this.querySelector(".panel").dataset.state !== "online"`)
-	b.write("A message into the void")
+	void := []string{"A message into the void", "and another one", "and a third"}
+	for i, text := range void {
+		b.write(text)
+		b.until("the message on the screen", fmt.Sprintf(`this.querySelectorAll(".row.own").length === %d`, i+2))
+	}
+	inOrder := func(when string) {
+		t.Helper()
+		own, err := inside[[]string](b, `return [...this.querySelectorAll(".row.own .bubble")].map((o) => o.textContent)`)
+		if must(t, err); !slices.Equal(own[1:], void) {
+			t.Errorf("%s the widget shows %q, want %q", when, own[1:], void)
+		}
+	}
+	inOrder("before it is sent")
 	st.serve(strings.TrimPrefix(st.url, "http://"))
 	st.answer(r, "Yes.", "<p><strong>Yes.</strong></p>", "en")
 	b.until("the answer", `this.querySelectorAll(".row.bot strong").length === 1`)
-	b.until("the message of the meantime", `this.querySelectorAll('.row.own[data-state="accepted"]').length === 2`)
-	if own, bot := b.count(".row.own"), b.count(".row.bot:not(.greeting):not(.live)"); own != 2 || bot != 1 {
+	b.until("the messages of the meantime", `this.querySelectorAll('.row.own[data-state="accepted"]').length === 4`)
+	inOrder("afterwards")
+	if own, bot := b.count(".row.own"), b.count(".row.bot:not(.greeting):not(.live)"); own != 4 || bot != 1 {
 		t.Errorf("%d messages and %d answers after the restart", own, bot)
 	}
 }

@@ -21,7 +21,7 @@ func (s *scan) isPhone(number string, groups []group, near cue, called bool) boo
 		return !called && (near == cuePhone || isLandLine(number, groups))
 	case n == 10 && (strings.HasPrefix(number, "400") || strings.HasPrefix(number, "800")) && many:
 		return true
-	case isAmerican(number, groups):
+	case isAmerican(number, groups) || s.isBracketed(number, groups):
 		return true
 	case n == 10 && !many && number[0] >= '2' && number[3] >= '2' && (near == cueOwn || mine(s.text[groups[0].end:])):
 		return !called
@@ -72,6 +72,16 @@ func isAmerican(number string, groups []group) bool {
 		return false
 	}
 	return number[0] >= '2' && number[3] >= '2'
+}
+
+// isBracketed tells (415)5552671: an area in brackets, and the rest in one group.
+func (s *scan) isBracketed(number string, groups []group) bool {
+	if shape(groups) != "3 7" || number[0] < '2' || number[3] < '2' {
+		return false
+	}
+	area := groups[0]
+	return strings.HasSuffix(s.text[:area.start], "(") && strings.HasPrefix(s.text[area.end:], ")") ||
+		strings.HasSuffix(s.text[:area.start], "（") && strings.HasPrefix(s.text[area.end:], "）")
 }
 
 // spoken takes a mobile phone in Chinese numerals that begins at i and returns its end, or 0.
