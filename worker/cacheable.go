@@ -45,6 +45,7 @@ var own = regexp.MustCompile(`(?i)\b(?:my|mine|our|ours|myself)\b|\bi(?:'| ?ha)(
 	`|\b(?:am|was|did|have|had|has|are|were) (?:i|we)\b|\b(?:i|we)(?: (?:just|already|never|only|still))? (?:am|was|were|did|had|paid|ordered|bought|sent|returned|got|received|placed|cancelled|canceled|signed|used|made|applied|asked|haven|didn|wasn|lost|forgot)` +
 	`|\bwhere(?: is|'s|’s) (?:it|the (?:order|parcel|package|refund|money))\b|\b(?:the|this|that) (?:order|parcel|package|refund)(?: has| is|'s)\b` +
 	`|\b(?:has|have|did|was|will) (?:the|this|that) (?:order|parcel|package|refund|delivery|shipment)\b|\blast time\b|\b(?:mr|mrs|ms|miss|dr)\.? ?\p{L}` +
+	`|\bis (?:the|this|that) (?:order|parcel|package|shipment)\b|\b(?:has|have) ?(?:not|n[’']t)\b|\b(?:arrived|come|shipped|dispatched|delivered|refunded) yet\b|\bon (?:its|the) way\b` +
 	`|\bw[oǒ] ?de\b|(?:订|訂|买|買|拍|寄)的|上次|(?:先生|女士|小姐)(?:的|订|訂|买|買|那)` +
 	`|(?:我|俺|咱|本人|咱们|我们|我們|咱們|我家|家里)(?:自己)?(?:的|这|那|這|已|刚|剛|昨|前|上|今|没|沒|还|還|有|买|買|下|付|申|退|寄|收|订|訂|拍|交|用了|被|账|帐|帳|賬|号|订单|快递|包裹|货|東西|东西|钱|錢|积分|會員|会员|密码)` +
 	`|(?:订单|快递|包裹|退款|物流|訂單|快遞|包裹|貨|货|钱|款)(?:现在|到底|怎么|怎麼|咋|都|还|還|是不是|究竟)*(?:到哪|到了|没到|沒到|在哪|没收|到账|到帳|发了|發了|发货了|签收)`)

@@ -58,6 +58,8 @@ func TestOnlyAQuestionOfManyIsCacheable(t *testing.T) {
 		"about what one bought":       {func(t *chat.Ticket) { t.Message = "我买的台灯保修多久" }, nil, false},
 		"in pinyin about one's own":   {func(t *chat.Ticket) { t.Message = "wo de kuai di dao na li le" }, nil, false},
 		"about a named person's":      {func(t *chat.Ticket) { t.Message = "has the parcel for Mr Smith arrived yet" }, nil, false},
+		"about a parcel that is late": {func(t *chat.Ticket) { t.Message = "is the parcel on its way" }, nil, false},
+		"about what has not come":     {func(t *chat.Ticket) { t.Message = "the sofa hasn't come" }, nil, false},
 		"about what was ordered":      {func(t *chat.Ticket) { t.Message = "订的沙发什么时候送" }, nil, false},
 		"about the last time":         {func(t *chat.Ticket) { t.Message = "what invoice title was used last time" }, nil, false},
 		"of somebody who would":       {func(t *chat.Ticket) { t.Message = "How do I return a lamp, and can I pay cash?" }, nil, true},
