@@ -10,7 +10,7 @@ import (
 )
 
 // Of a ticket that people have: how often it is looked whether its lane drains, or whether a
-// vendor takes calls again, and the pause after a call that failed.
+// vendor takes calls again, and the longest pause after a call that failed.
 const (
 	handedLook  = time.Second
 	handedPause = 5 * time.Second
@@ -47,7 +47,7 @@ func (d *Dispatcher) hand(ctx context.Context, s *queue.Stored, dec decision) bo
 // bide lets a ticket that people have wait on after a vendor has failed it. False: there is
 // no time for another try, or that could not be written.
 func (d *Dispatcher) bide(ctx context.Context, s *queue.Stored, dec decision) bool {
-	if s.Handoff == nil || s.Deed != nil || dec.reason != chat.ReasonVendorUnavailable || d.overstays(s) || time.Until(s.Deadline) <= handedPause {
+	if s.Handoff == nil || s.Deed != nil || dec.reason != chat.ReasonVendorUnavailable || d.overstays(s) || time.Until(s.Deadline) <= handedLook {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
@@ -62,9 +62,9 @@ func (d *Dispatcher) bide(ctx context.Context, s *queue.Stored, dec decision) bo
 }
 
 // pause waits after a call that failed, for a ticket that people have: not while its lane
-// drains, and not past its deadline.
+// drains, and towards its deadline half of what is left, so that there is time for a try.
 func (d *Dispatcher) pause(ctx context.Context, s *queue.Stored) {
-	for left := min(handedPause, time.Until(s.Deadline)); left > 0 && ctx.Err() == nil && !d.overstays(s); left -= handedLook {
+	for left := min(handedPause, time.Until(s.Deadline)/2); left > 0 && ctx.Err() == nil && !d.overstays(s); left -= handedLook {
 		wait(ctx, min(handedLook, left))
 	}
 }

@@ -58,7 +58,7 @@ func numberOf(message string) int {
 	}
 	text := strings.ToLower(norm.NFKC.String(message))
 	text = strings.TrimFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	for _, around := range [][2]string{{"第", "个"}, {"第", "项"}, {"第", "条"}, {"选择", ""}, {"选", ""}, {"the ", " one"}, {"the ", ""}, {"option ", ""}, {"number ", ""}} {
+	for _, around := range [][2]string{{"", " please"}, {"", "吧"}, {"选择", ""}, {"选", ""}, {"第", "个"}, {"第", "项"}, {"第", "条"}, {"第", ""}, {"the ", " one"}, {"the ", ""}, {"option ", ""}, {"number ", ""}} {
 		before, after := around[0], around[1]
 		if strings.HasPrefix(text, before) && strings.HasSuffix(text, after) && len(text) > len(before)+len(after) {
 			text = strings.TrimSpace(text[len(before) : len(text)-len(after)])

@@ -118,8 +118,8 @@ func TestAChoiceIsAnsweredByItsEntryWithoutAModel(t *testing.T) {
 	base, _ := shopBase()
 	for at, texts := range map[int][]string{
 		0: {"1", " 1. ", "１", "第一个", "the first one", ans.Reply.Choices[0].Text},
-		1: {"2", "②", "选2", "second", strings.ToUpper(ans.Reply.Choices[1].Text)},
-		2: {"3", "option 3", "三"},
+		1: {"2", "②", "选2", "第二", "number 2 please", "second", strings.ToUpper(ans.Reply.Choices[1].Text)},
+		2: {"3", "option 3", "选三吧", "三"},
 	} {
 		entry, _ := base.Entry(ans.Reply.Choices[at].ID)
 		want, _ := entry.Answer(chat.English)

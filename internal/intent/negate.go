@@ -10,12 +10,12 @@ import (
 // "还没退款" and "没有人工吗" ask for the thing, so a bare "no", 没 or 没有 says nothing.
 var (
 	beforeZH = regexp.MustCompile(`(?:^|[^是要用])((?:不是|不用|不要|不需要|不必|无需|不想|不打算|没打算|没想|没说|没有说|没要求|没有要|没要|并非|别|別|甭|毋须|不須|無需|並非` +
-		`|用不着|犯不着|用不著|没必要|没有必要|不麻烦|不劳烦|不至于|谈不上|算不上|没到|先不|暂不|暂时不|唔使|唔想|唔係|這不是|沒有要|沒要)` +
-		`(?:再|来|給我|给我|帮我|幫我|给|帮|为了|因为|想|要|说|去|转|轉|接|找|叫|申请|提|什么|我|打|在|麻烦|你们|您|一定|非得|非)*)$`)
+		`|用不着|犯不着|用不著|没必要|没有必要|不麻烦|不劳烦|不至于|谈不上|算不上|没到|请勿|請勿|切勿|先不|暂不|暂时不|唔使|唔想|唔係|這不是|沒有要|沒要)` +
+		`(?:再|来|來|給我|给我|帮我|幫我|给|帮|为了|因为|想|要|说|去|转|轉|接|找|叫|申请|提|什么|我|打|在|麻烦|你们|您|一定|非得|非)*)$`)
 	beforeEN = regexp.MustCompile(`(?:\b(?:do|does|did|is|was|are|would|should|have|has|had)(?:n'?t| not)|\bwon'?t|\b(?:not|never|no longer)) ` +
 		`(?:really |actually |even |here |yet |be |that i |think (?:i|we)(?:'ll)? )*` +
 		`(?:need|want|wanna|require|wish|ask|asked|asking|looking|trying|planning|gonna|going|making|after|bother|worry|about|a|an|to|(?:have|need) to)` +
-		filler + `$|\bno need` + filler + `$|\b(?:rather than|instead of|without|rather not|(?:nobody|no ?one) (?:needs?|has|have) to)` + filler + `$` +
+		filler + `$|\bno need` + filler + `$|\bwho (?:said|says|asked|asks|mentioned) (?:anything |something )?(?:about |for )?` + filler + `$|\b(?:rather than|instead of|without|rather not|(?:nobody|no ?one) (?:needs?|has|have) to)` + filler + `$` +
 		`|(?:^|[^t] )(?:never ?mind|nvm|forget|skip)(?: about)?(?: the| a| that)? $`)
 	beforePinyin = regexp.MustCompile(`\b(?:bu ?(?:yao|yong|xiang|shi|xu ?yao|bi)|bie|mei ?(?:shuo|xiang))(?: ?(?:zai|lai|gei|bang|yao|xiang|wo|shuo|zhao|jiao|qu))* ?$`)
 	afterZH      = regexp.MustCompile(`^(?:服务|客服)?(?:我)?(?:就|都|也)?(?:不用了|不需要|不必了|不要了|算了|免了|(?:不用|不必)(?:[叫找转提打]|联系)[^,。?!]?了)`)
@@ -28,7 +28,7 @@ var (
 		`|^no (?:agents?|humans?|person|operators?|call ?backs?)(?: please| needed| required| necessary|, (?:just|only|the bot|please))`)
 	// What a customer asks not to be done to them.
 	spareMe = regexp.MustCompile(`^(?:(?:please|pls|and|but|so|just|no) )*(?:do not|don't|dont|never) $`)
-	doToMe  = regexp.MustCompile(`^(?:transfer|connect|call|phone|ring|put|hand|pass|talk|switch)`)
+	doToMe  = regexp.MustCompile(`^(?:transfer|connect|call|escalate|phone|ring|put|hand|pass|talk|switch)`)
 	// Whose wish it is: of a message that denies all that it names nothing is left.
 	whose   = regexp.MustCompile(`(?:\b(?:i(?:'?m| am|'?d| would|'?ve| have|'?ll)?|we(?:'?re| are)?|you|this|it(?:'?s)?|there(?:'?s| is)) ?|我(?:们|們)?(?:可|也|又|并)?|咱们?)$`)
 	afterEN = regexp.MustCompile(`^(?: is| was)?(?: not|n't) (?:needed|necessary|required|what i)`)
