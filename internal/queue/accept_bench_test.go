@@ -4,31 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"sluice/internal/chat"
 )
 
 // BenchmarkAccept measures an intake: every write of it, one session a ticket.
 func BenchmarkAccept(b *testing.B) {
-	server, err := StartServer(b.Context(), ServerConfig{Dir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop()
-	nc, err := server.Dial()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer nc.Close()
-	bounds := map[chat.Lane]int{}
-	for _, l := range chat.Lanes() {
-		bounds[l] = 1_000_000
-	}
-	q, err := Open(b.Context(), nc, Config{Bounds: bounds, Log: zerolog.Nop()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	q, _ := measured(b, 1_000_000)
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

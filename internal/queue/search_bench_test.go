@@ -8,31 +8,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
 )
 
 // BenchmarkKnown looks for open tickets among 50,000: 10,000 in deferred, 40,000 in batch.
 func BenchmarkKnown(b *testing.B) {
-	server, err := StartServer(b.Context(), ServerConfig{Dir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop()
-	nc, err := server.Dial()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer nc.Close()
-	bounds := map[chat.Lane]int{}
-	for _, lane := range chat.Lanes() {
-		bounds[lane] = 50_000
-	}
-	q, err := Open(b.Context(), nc, Config{Bounds: bounds, Log: zerolog.Nop()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	q, nc := measured(b, 50_000)
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(1000))
 	if err != nil {
 		b.Fatal(err)

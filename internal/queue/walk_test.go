@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"sluice/internal/chat"
 )
@@ -70,24 +69,7 @@ func TestMarksOnlyMakeReadingCheaper(t *testing.T) {
 // BenchmarkPast reads the last 20 events of a session while 5,000 others talk in between: by
 // its marks, and as it would be without them.
 func BenchmarkPast(b *testing.B) {
-	server, err := StartServer(b.Context(), ServerConfig{Dir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop()
-	nc, err := server.Dial()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer nc.Close()
-	bounds := map[chat.Lane]int{}
-	for _, lane := range chat.Lanes() {
-		bounds[lane] = 100
-	}
-	q, err := Open(b.Context(), nc, Config{Bounds: bounds, Log: zerolog.Nop()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	q, nc := measured(b, 100)
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(1000))
 	if err != nil {
 		b.Fatal(err)
