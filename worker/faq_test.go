@@ -138,6 +138,27 @@ func TestAChoiceIsAnsweredByItsEntryWithoutAModel(t *testing.T) {
 	}
 }
 
+func TestWhoTurnsAnOfferDownIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := shopWorker(t, faq.NewMisses())
+	ans := unsure(t, w)
+	for _, text := range []string{"no", "None of these.", "不是这些", "都不是！"} {
+		ticket := shopTicket(text)
+		history := []chat.Event{asked("before", "?"), offered(ans), asked("now", text)}
+		if !w.Settles(ticket, func() []chat.Event { return history }) {
+			t.Errorf("%q goes on as a question", text)
+			continue
+		}
+		got, err := w.Answer(t.Context(), chat.Question{Ticket: *ticket, History: history}, chat.Effort{Route: chat.RouteAgent}, nil)
+		if err != nil || got.Reply.Text != declined[chat.English] || len(got.Reply.Choices) != 0 {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+		if w.Settles(ticket, func() []chat.Event { return []chat.Event{asked("a", "?"), replied("a", "Shall I?")} }) {
+			t.Errorf("%q is taken for an answer to an offer that was not made", text)
+		}
+	}
+}
+
 func TestOnlyWhatWasJustOfferedCanBeChosen(t *testing.T) {
 	t.Parallel()
 	w := shopWorker(t, faq.NewMisses())
