@@ -28,7 +28,7 @@ var (
 		`|^no (?:agents?|humans?|person|operators?|call ?backs?)(?: please| needed| required| necessary|, (?:just|only|the bot|please))`)
 	// What a customer asks not to be done to them.
 	spareMe = regexp.MustCompile(`^(?:(?:please|pls|and|but|so|just|no) )*(?:do not|don't|dont|never) $`)
-	doToMe  = regexp.MustCompile(`^(?:transfer|connect|call|escalate|phone|ring|put|hand|pass|talk|switch)`)
+	doToMe  = regexp.MustCompile(`^(?:transfer|connect|call|phone|ring|put|hand|pass|talk|switch)`)
 	// Whose wish it is: of a message that denies all that it names nothing is left.
 	whose   = regexp.MustCompile(`(?:\b(?:i(?:'?m| am|'?d| would|'?ve| have|'?ll)?|we(?:'?re| are)?|you|this|it(?:'?s)?|there(?:'?s| is)) ?|我(?:们|們)?(?:可|也|又|并)?|咱们?)$`)
 	afterEN = regexp.MustCompile(`^(?: is| was)?(?: not|n't) (?:needed|necessary|required|what i)`)
