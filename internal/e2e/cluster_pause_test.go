@@ -55,10 +55,10 @@ func TestPausedHoldersDoNotPushAVendorPastItsQuota(t *testing.T) {
 		t.Parallel()
 		s := newSilence(t, 1)
 		others := s.c.start("dispatcher", "dispatcher")
-		// Long enough to lose the lease, too short to lose the calls.
-		s.holders[0].pause(3 * time.Second)
-		elected := func() bool { return s.c.elected(others) >= 0 }
-		await(t, 10*time.Second, "another process is the controller", elected)
+		// Until it has lost the lease (after 2 s), which is too short to lose the calls (after 4 s).
+		s.holders[0].signal(t, syscall.SIGSTOP)
+		await(t, 10*time.Second, "another process is the controller", func() bool { return s.c.elected(others) >= 0 })
+		s.holders[0].signal(t, syscall.SIGCONT)
 		poll(2*time.Second, func() bool { return false })
 		s.play(func() { others[s.c.controllerOf(others)].kill() })
 	})
