@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +100,37 @@ func TestSocketReadsTheLogWhenItMissedSomething(t *testing.T) {
 	c.say(frame{"type": "ping"})
 	if f, err := c.next(); err != nil || f.text("type") != "pong" || f.number("head") != 5 {
 		t.Errorf("after the last event: %v %v", f, err)
+	}
+}
+
+// A piece of the bot's answer that set out before a person came may arrive behind that.
+func TestNoDeltaIsShownAfterAPersonCame(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	deaf := newHub(f.queue)
+	close(deaf.up)
+	r := socketRigOn(f, deaf, SocketConfig{})
+	c, welcome := r.hello(frame{"after": 0})
+	to := talk{"demo", welcome.text("session")}
+	piece := func(text string) {
+		deaf.give(to, item{Delta: &chat.Delta{Ticket: chat.NewTicketID(), Attempt: 1, Text: text}})
+	}
+	owner := func(seq uint64, owner chat.Owner) {
+		deaf.give(to, item{Event: &chat.Event{Seq: seq, Kind: chat.KindOwner, Who: chat.BySystem, Owner: owner}})
+	}
+	piece("before")
+	owner(1, chat.OwnerHuman)
+	piece("overtaken")
+	owner(2, chat.OwnerBot)
+	piece("after")
+	var heard []string
+	for range 4 {
+		got, err := c.next()
+		must(t, err)
+		heard = append(heard, cmp.Or(got.text("text"), got.text("owner")))
+	}
+	if want := []string{"before", "human", "bot", "after"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
 	}
 }
 
